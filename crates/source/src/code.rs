@@ -1,0 +1,58 @@
+//! The catalogue of diagnostic codes: one line per code that the code base can emit.
+//!
+//! A code is added here together with its page `docs/errors/<code>.md`; `cargo xtask tidy` fails
+//! when the two disagree. Codes are never reused for another meaning.
+
+use std::fmt;
+
+macro_rules! codes {
+    ($($name:ident: $title:literal,)*) => {
+        /// The stable identity of one kind of diagnostic.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum Code {
+            $(#[doc = $title] $name,)*
+        }
+
+        impl Code {
+            /// Every code, in order.
+            pub const ALL: &[Code] = &[$(Code::$name,)*];
+
+            /// The code as users write it, such as `E0101`.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Code::$name => stringify!($name),)*
+                }
+            }
+
+            /// What the code means, in a few words.
+            pub fn title(self) -> &'static str {
+                match self {
+                    $(Code::$name => $title,)*
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    E0101: "unexpected token",
+    E0102: "unterminated string or comment",
+    E0103: "malformed literal",
+    E0308: "subscript provably out of bounds",
+    E0409: "comparison chain",
+    E0901: "file not found",
+    E0903: "malformed file",
+}
+
+impl Code {
+    /// The code with this spelling, in either letter case.
+    pub fn parse(text: &str) -> Option<Code> {
+        Code::ALL.iter().copied().find(|code| code.as_str().eq_ignore_ascii_case(text))
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,1 @@
+//! Lexer, lossless tree, recovering parser, typed views and formatter of Einlang.

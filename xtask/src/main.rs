@@ -1,0 +1,2 @@
+//! Project tasks: `cargo xtask run|test|tidy|bless|bench`.
+fn main() {}
