@@ -1,0 +1,239 @@
+//! What happens when the text stops making sense: report once, then find the next place where
+//! parsing can go on.
+//!
+//! Three rules keep one mistake from becoming many messages. Nothing is reported at a token that a
+//! lexical error has already spoiled. After an error, nothing more is reported until
+//! [`QUIET_TOKENS`] tokens were accepted or a new statement began. Tokens that fit nowhere are
+//! passed over in whole bracket groups, up to a semicolon, a closing bracket of the construct
+//! around, or a word that begins a statement at the start of a line.
+
+use einlang_source::{Diagnostic, Span};
+
+use super::Parser;
+use crate::errors::{self, Expected, Found, Previous};
+use crate::kind::SyntaxKind::{self, *};
+
+/// How many tokens must be accepted after an error before the next one is believed.
+const QUIET_TOKENS: usize = 3;
+
+#[derive(Debug, Default)]
+pub(crate) struct Recovery {
+    /// Errors before this position are not reported.
+    quiet_until: usize,
+    /// The nesting limit was reported; once is enough.
+    too_deep: bool,
+}
+
+impl Parser<'_> {
+    /// Reports that something else was expected here.
+    pub(super) fn error_expected(&mut self, expected: Expected) {
+        let diagnostic = errors::unexpected_token(expected, &self.found(), None);
+        self.report(diagnostic);
+    }
+
+    /// Reports that the bracket opened at `opener` is not closed here.
+    pub(super) fn error_unclosed(&mut self, closer: SyntaxKind, opener: usize) {
+        self.error_in_list(Expected::Token(closer), opener);
+    }
+
+    /// Reports that something else was expected inside the bracket opened at `opener`.
+    pub(super) fn error_in_list(&mut self, expected: Expected, opener: usize) {
+        let opener = Some(self.span_at(opener));
+        let diagnostic = errors::unexpected_token(expected, &self.found(), opener);
+        self.report(diagnostic);
+    }
+
+    /// Reports a problem at the current token, unless it would be the echo of another one.
+    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
+        if self.pos >= self.recovery.quiet_until && !self.spoiled() {
+            self.errors.push(diagnostic);
+        }
+        self.recovery.quiet_until = self.pos + QUIET_TOKENS;
+    }
+
+    /// A new statement begins: earlier errors no longer silence anything.
+    pub(super) fn believe_again(&mut self) {
+        self.recovery.quiet_until = 0;
+    }
+
+    /// The current or previous token lies in something that was never terminated.
+    fn spoiled(&self) -> bool {
+        let touches = |span: Span| {
+            let errors = &self.tokens.errors;
+            let after = errors.partition_point(|error| error.start <= span.start);
+            after > 0 && span.start <= errors[after - 1].end && span.end <= errors[after - 1].end
+        };
+        let comment_to_the_end =
+            self.at(EOF) && self.tokens.errors.last().is_some_and(|e| e.end as usize == self.text.len());
+        comment_to_the_end
+            || touches(self.span_at(self.pos))
+            || (self.pos > 0 && touches(self.span_at(self.pos - 1)))
+    }
+
+    fn found(&self) -> Found<'_> {
+        let previous = self
+            .pos
+            .checked_sub(1)
+            .map(|pos| Previous { text: self.text_at(pos), span: self.span_at(pos) });
+        Found {
+            kind: self.current(),
+            text: self.text_at(self.pos),
+            span: self.span_at(self.pos),
+            previous,
+            on_new_line: self.on_new_line(),
+        }
+    }
+
+    /// True when a line break precedes the current token.
+    pub(super) fn on_new_line(&self) -> bool {
+        let Some(&token) = self.significant.get(self.pos) else { return true };
+        let before = match self.pos.checked_sub(1) {
+            Some(previous) => self.significant[previous] as usize + 1,
+            None => return true,
+        };
+        let between = self.tokens.starts[before] as usize..self.tokens.starts[token as usize] as usize;
+        self.text[between].contains('\n')
+    }
+
+    /// Takes the expected token or reports that it is missing.
+    pub(super) fn expect(&mut self, kind: SyntaxKind) -> bool {
+        let here = self.eat(kind);
+        if !here {
+            self.error_expected(Expected::Token(kind));
+        }
+        here
+    }
+
+    /// Takes the semicolon that ends a statement, or finds the end of the statement without it.
+    pub(super) fn expect_semicolon(&mut self) {
+        if !self.eat(SEMI) {
+            self.error_expected(Expected::Token(SEMI));
+            if !(self.on_new_line() && self.at_statement_start()) {
+                self.skip_statement();
+            }
+        }
+        self.believe_again();
+    }
+
+    /// Passes over the rest of a statement, its semicolon included.
+    pub(super) fn skip_statement(&mut self) {
+        let marker = self.start();
+        let from = self.pos;
+        while !self.at(EOF) && !self.at(R_BRACE) {
+            if self.eat(SEMI) {
+                break;
+            }
+            if self.pos > from && self.on_new_line() && self.at_item_start() {
+                break;
+            }
+            self.bump_group();
+        }
+        if self.pos > from {
+            self.finish(marker, ERROR);
+        } else {
+            self.abandon(marker);
+        }
+    }
+
+    /// Takes one token, or a whole group when it opens one that is closed.
+    fn bump_group(&mut self) {
+        match self.brackets.partner(self.pos) {
+            Some(partner) if partner > self.pos => self.bump_to(partner + 1),
+            _ => self.bump(),
+        }
+    }
+
+    pub(super) fn bump_to(&mut self, end: usize) {
+        while self.pos < end && !self.at(EOF) {
+            self.bump();
+        }
+    }
+
+    /// Inside brackets that were opened at `opener`: passes over what fits nowhere, up to a comma
+    /// or the closer. Returns false when the list must end here without its closer.
+    pub(super) fn skip_in_list(&mut self, opener: usize, closer: SyntaxKind) -> bool {
+        let end = self.brackets.partner(opener);
+        let marker = self.start();
+        let from = self.pos;
+        while !self.at(EOF) && !self.at(closer) && !self.at(COMMA) {
+            let stop = match end {
+                Some(end) => self.pos >= end,
+                None => self.current().is_closer() || self.at(SEMI) || self.at_item_start(),
+            };
+            if stop {
+                break;
+            }
+            self.bump_group();
+        }
+        if self.pos > from {
+            self.finish(marker, ERROR);
+            self.recovery.quiet_until = self.pos + QUIET_TOKENS;
+        } else {
+            self.abandon(marker);
+        }
+        self.at(COMMA) || self.at(closer)
+    }
+
+    /// A token that begins an item, whatever came before.
+    pub(super) fn at_item_start(&self) -> bool {
+        match self.current() {
+            LET | CONST | FN | PUB | USE | MOD | STRUCT | ENUM | FOR | HASH => true,
+            INPUT => self.nth(1) == IDENT,
+            AT => self.nth(1) == FN,
+            _ => false,
+        }
+    }
+
+    /// A token that can begin a statement, or the end of the statements.
+    pub(super) fn at_statement_start_or_end(&self) -> bool {
+        matches!(self.current(), EOF | R_BRACE) || self.at_statement_start()
+    }
+
+    /// A token that can begin a statement.
+    pub(super) fn at_statement_start(&self) -> bool {
+        self.at_item_start() || self.at_expression_start()
+    }
+
+    /// In a file whose brackets do not balance: the block opened at `opener` has surely ended,
+    /// because this line is indented less than the block's contents would be. `head` remembers the
+    /// indentation of the line that opened the block.
+    pub(super) fn block_ended_by_layout(&self, opener: usize, head: &mut Option<usize>) -> bool {
+        if self.brackets.balanced || !self.on_new_line() || self.at(EOF) {
+            return false;
+        }
+        let head = *head.get_or_insert_with(|| self.indentation(opener));
+        let here = self.indentation(self.pos);
+        match self.current() {
+            R_BRACE => here < head,
+            _ => here <= head && self.at_item_start(),
+        }
+    }
+
+    /// The current token is the first of its line and not indented.
+    pub(super) fn column_is_zero(&self) -> bool {
+        self.on_new_line() && self.indentation(self.pos) == 0
+    }
+
+    /// The indentation of the line that holds the token at `pos`.
+    fn indentation(&self, pos: usize) -> usize {
+        let start = self.span_at(pos).start as usize;
+        let line = self.text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let text = &self.text[line..];
+        text.len() - text.trim_start_matches([' ', '\t']).len()
+    }
+
+    /// Reports nesting beyond the limit, and passes over what is too deep.
+    pub(super) fn too_deep(&mut self) {
+        if !self.recovery.too_deep {
+            self.recovery.too_deep = true;
+            self.errors.push(errors::too_deep(self.span_at(self.pos)));
+        }
+        self.recovery.quiet_until = self.pos + QUIET_TOKENS;
+        let marker = self.start();
+        while !self.at(EOF) && !self.at(SEMI) && !self.current().is_closer() {
+            self.bump_group();
+        }
+        self.recovery.quiet_until = self.pos + QUIET_TOKENS;
+        self.finish(marker, ERROR);
+    }
+}
