@@ -13,6 +13,7 @@
 //! Invariants: parsing never fails and never panics; `parse(s).tree.text() == s` for every text;
 //! this crate knows no names, types or files and does no I/O.
 
+pub mod ast;
 pub mod dump;
 mod errors;
 pub mod format_spec;
