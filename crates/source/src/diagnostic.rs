@@ -4,6 +4,12 @@
 //! JSON; [`crate::render`] turns it into text for people or for programs. Every error carries at
 //! least one help line: an error that cannot say what to do next is not finished.
 
+mod list;
+
+use std::fmt;
+
+pub use list::Diagnostics;
+
 use crate::code::Code;
 use crate::span::Span;
 
@@ -16,8 +22,24 @@ pub enum Severity {
     Warning,
 }
 
+impl Severity {
+    /// The word that begins a headline, and the value in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 /// A span with a few words about it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Label {
     /// The place.
     pub span: Span,
@@ -27,7 +49,7 @@ pub struct Label {
 
 /// A change of the source text that repairs the problem. All edits of one help are applied
 /// together; they never overlap.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Edit {
     /// What is replaced; empty for an insertion.
     pub span: Span,
@@ -36,7 +58,7 @@ pub struct Edit {
 }
 
 /// Advice, with the edits that carry it out when a machine can apply them.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Help {
     /// The advice as a sentence without a final stop.
     pub text: String,
@@ -45,7 +67,7 @@ pub struct Help {
 }
 
 /// One message about a program.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Diagnostic {
     /// The stable code, explained by `einlang explain`.
     pub code: Code,
@@ -124,5 +146,32 @@ impl Diagnostic {
         let edit = Edit { span, replacement: replacement.into() };
         self.helps.push(Help { text: text.into(), edits: vec![edit] });
         self
+    }
+
+    /// Adds advice that a machine can carry out by several edits, applied together.
+    #[must_use]
+    pub fn with_edits(mut self, text: impl Into<String>, edits: Vec<Edit>) -> Diagnostic {
+        self.helps.push(Help { text: text.into(), edits });
+        self
+    }
+
+    /// The best advice that a machine can carry out. Helps are alternatives: apply at most one.
+    pub fn fix(&self) -> Option<&Help> {
+        self.helps.iter().find(|help| !help.edits.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::span::FileId;
+
+    #[test]
+    fn the_first_help_with_edits_is_the_fix() {
+        let span = Span::at(FileId(0), 3);
+        let plain = Diagnostic::error(Code::E0101, "e", span, "").with_help("think");
+        assert_eq!(plain.fix(), None);
+        let two = plain.with_edit("add `;`", span, ";").with_edit("add `,`", span, ",");
+        assert_eq!(two.fix().map(|help| help.text.as_str()), Some("add `;`"));
     }
 }

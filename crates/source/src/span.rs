@@ -40,11 +40,7 @@ impl Span {
     /// The smallest span that holds both. Both must lie in the same file.
     pub fn cover(self, other: Span) -> Span {
         debug_assert_eq!(self.file, other.file, "only spans of one file have a cover");
-        Span {
-            file: self.file,
-            start: self.start.min(other.start),
-            end: self.end.max(other.end),
-        }
+        Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
     /// The span as a range of byte offsets.
