@@ -1,0 +1,15 @@
+//! E0113: an item that its module keeps to itself.
+
+use einlang_source::{Code, Diagnostic, Span};
+
+/// A path to an item without `pub`.
+pub(crate) fn private_item(name: &str, span: Span, module: &str, declared: Span) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0113,
+        format!("`{name}` is private to module `{module}`"),
+        span,
+        "not visible here",
+    )
+    .with_label(declared, "declared here without `pub`")
+    .with_help(format!("write `pub` before the declaration of `{name}`"))
+}

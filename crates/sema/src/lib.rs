@@ -1,0 +1,50 @@
+//! The meaning of Einlang programs: what every name, axis, range and shape is, without data.
+//!
+//! [`resolve`] loads the modules of a program and gives every name its definition. Types,
+//! coordinates, ranges and shapes build on its result.
+//!
+//! Invariants: nothing here panics on any program; all I/O goes through a
+//! [`World`](einlang_source::World); errors are data, each with a code and a help line.
+
+pub mod builtins;
+mod context;
+mod errors;
+pub mod hir;
+mod modules;
+mod names;
+
+use std::path::Path;
+
+use einlang_source::{Diagnostics, FileId, Interner, Sources, World};
+
+use context::Context;
+use hir::Program;
+
+/// A program whose names have found their definitions.
+#[derive(Debug)]
+pub struct Resolved {
+    /// Modules, items and bodies.
+    pub program: Program,
+    /// The spellings of its names.
+    pub interner: Interner,
+    /// What is wrong, syntax errors included.
+    pub diagnostics: Diagnostics,
+}
+
+/// Loads the modules of the program whose root text is `root`, and resolves every name. `folder`
+/// is where the files of its modules lie.
+pub fn resolve(world: &dyn World, sources: &mut Sources, root: FileId, folder: &Path) -> Resolved {
+    let mut cx = Context::default();
+    let loaded = modules::load::load(world, sources, root, folder, &mut cx.diagnostics);
+    let malformed = !cx.diagnostics.is_empty();
+    if !malformed {
+        // Names in a tree with holes would only echo the syntax errors.
+        let collected = modules::collect::collect(&mut cx, &loaded);
+        modules::imports::resolve(&mut cx, &collected.uses);
+        names::resolve(&mut cx, &loaded, collected);
+    }
+    let mut diagnostics: Diagnostics = cx.diagnostics.into();
+    diagnostics.sort();
+    diagnostics.dedup();
+    Resolved { program: cx.program, interner: cx.interner, diagnostics }
+}

@@ -1,0 +1,426 @@
+//! What every `use` means.
+//!
+//! Imports can depend on imports (`pub use`), in any order and across files that import each
+//! other, so they are resolved in rounds until nothing changes. What is left then is an unknown
+//! module or item, a private one, or imports that chase each other.
+
+use einlang_source::{FileId, Name};
+use einlang_syntax::SyntaxKind;
+use einlang_syntax::ast::{AstNode, Attributed, UseTree};
+use einlang_syntax::Token;
+
+use super::collect::{PendingUse, add_entry};
+use crate::context::{Context, span_of};
+use crate::errors;
+use crate::hir::*;
+
+/// One leaf of a `use`: a full path with the name it gets here, or everything of a module.
+struct Import {
+    module: ModuleId,
+    path: Vec<Ident>,
+    /// The words before the first name: `crate`, `self`, `super`, `super` …
+    anchors: Vec<SyntaxKind>,
+    /// The name it gets; none for `*`.
+    name: Option<Ident>,
+    public: bool,
+    span: einlang_source::Span,
+    done: bool,
+}
+
+/// Resolves every `use` of the program.
+pub(crate) fn resolve(cx: &mut Context, uses: &[PendingUse<'_>]) {
+    let mut imports = Vec::new();
+    for pending in uses {
+        if let Some(tree) = pending.item.tree() {
+            let prefix = Prefix { anchors: Vec::new(), path: Vec::new() };
+            let public = pending.item.pub_token().is_some();
+            flatten(cx, pending.module, pending.file, tree, &prefix, public, &mut imports);
+        }
+    }
+    while round(cx, &mut imports) {}
+    report_failures(cx, &imports);
+}
+
+/// What a `use` inside a block brings, resolved at once: the modules are complete by then.
+pub(crate) fn in_block(
+    cx: &mut Context,
+    module: ModuleId,
+    file: FileId,
+    tree: UseTree<'_>,
+) -> Vec<(Ident, Namespace, Res)> {
+    let mut imports = Vec::new();
+    let prefix = Prefix { anchors: Vec::new(), path: Vec::new() };
+    flatten(cx, module, file, tree, &prefix, false, &mut imports);
+    let mut found = Vec::new();
+    for import in &imports {
+        let before = found.len();
+        match import.name {
+            None => {
+                if let Ok(res) = container(cx, import) {
+                    let all = offered(cx, res).into_iter();
+                    let span = import.span;
+                    found.extend(all.map(|(name, ns, res)| (Ident { name, span }, ns, res)));
+                    continue;
+                }
+            }
+            Some(name) => {
+                for namespace in [Namespace::Types, Namespace::Values] {
+                    found.extend(lookup(cx, import, namespace).ok().map(|res| (name, namespace, res)));
+                }
+            }
+        }
+        if found.len() == before {
+            report_failure(cx, import, None);
+            let poisoned = [Namespace::Types, Namespace::Values].map(|ns| (ns, Res::Error));
+            let names = import.name.into_iter();
+            found.extend(names.flat_map(|name| poisoned.map(|(ns, res)| (name, ns, res))));
+        }
+    }
+    found
+}
+
+#[derive(Clone)]
+struct Prefix {
+    anchors: Vec<SyntaxKind>,
+    path: Vec<Ident>,
+}
+
+fn flatten(
+    cx: &mut Context,
+    module: ModuleId,
+    file: FileId,
+    tree: UseTree<'_>,
+    prefix: &Prefix,
+    public: bool,
+    out: &mut Vec<Import>,
+) {
+    let mut prefix = prefix.clone();
+    if let Some(path) = tree.path() {
+        path.segments().for_each(|segment| add_segment(cx, file, segment, &mut prefix));
+    }
+    if let Some(list) = tree.list() {
+        for inner in list {
+            flatten(cx, module, file, inner, &prefix, public, out);
+        }
+        return;
+    }
+    let span = span_of(file, tree.range());
+    let name = match (tree.glob(), tree.alias()) {
+        (Some(_), _) => None,
+        (None, Some(alias)) => Some(cx.ident(file, alias)),
+        // `use p::{self}` imports `p` under its own name.
+        (None, None) => match prefix.path.last() {
+            Some(last) => Some(*last),
+            None => return,
+        },
+    };
+    let Prefix { anchors, path } = prefix;
+    out.push(Import { module, path, anchors, name, public, span, done: false });
+}
+
+fn add_segment(cx: &mut Context, file: FileId, segment: Token<'_>, prefix: &mut Prefix) {
+    match segment.kind() {
+        SyntaxKind::IDENT => prefix.path.push(cx.token(file, segment)),
+        SyntaxKind::SELF if !prefix.path.is_empty() => {}
+        anchor => prefix.anchors.push(anchor),
+    }
+}
+
+/// Tries every import once; returns whether anything became known.
+fn round(cx: &mut Context, imports: &mut [Import]) -> bool {
+    let mut progress = false;
+    for import in imports.iter_mut() {
+        progress |= match import.name {
+            Some(_) if import.done => false,
+            Some(name) => {
+                import.done = import_name(cx, import, name);
+                import.done
+            }
+            // What a module offers may grow in every round.
+            None => import_all(cx, import),
+        };
+    }
+    progress
+}
+
+fn import_name(cx: &mut Context, import: &Import, name: Ident) -> bool {
+    let mut found = false;
+    for namespace in [Namespace::Types, Namespace::Values] {
+        if let Ok(res) = lookup(cx, import, namespace) {
+            let entry = Entry { res, public: import.public, span: import.span, from_glob: false };
+            add_entry(cx, import.module, name, namespace, entry);
+            found = true;
+        }
+    }
+    found
+}
+
+/// Takes in what a module offers; returns whether there was anything new.
+fn import_all(cx: &mut Context, import: &mut Import) -> bool {
+    let Ok(res) = container(cx, import) else { return false };
+    import.done = true;
+    let mut progress = false;
+    for (name, namespace, res) in offered(cx, res) {
+        let ident = Ident { name, span: import.span };
+        let known = cx.program.modules[import.module].scope.entries.get(&(name, namespace));
+        if known.is_some_and(|entry| entry.res == res && (entry.public || !import.public)) {
+            continue;
+        }
+        let entry = Entry { res, public: import.public, span: import.span, from_glob: true };
+        let taken_by_name = known.is_some_and(|entry| !entry.from_glob);
+        if !taken_by_name {
+            progress |= add_entry(cx, import.module, ident, namespace, entry);
+        }
+    }
+    progress
+}
+
+/// The public names of a module, or the variants of an enum.
+fn offered(cx: &Context, res: Res) -> Vec<(Name, Namespace, Res)> {
+    match res {
+        Res::Module(module) => {
+            let entries = cx.program.modules[module].scope.entries.iter();
+            let public = entries.filter(|(_, entry)| entry.public);
+            public.map(|((name, namespace), entry)| (*name, *namespace, entry.res)).collect()
+        }
+        Res::Def(def) => match &cx.program.defs[def].kind {
+            DefKind::Enum(item) => {
+                let variants = item.variants.iter().enumerate();
+                let named = variants.map(|(i, variant)| {
+                    (variant.name.name, Namespace::Values, Res::Variant(def, i as u32))
+                });
+                named.collect()
+            }
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// Why a path leads nowhere.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PathError {
+    /// There is no module with the name at this position of the path.
+    NoModule(usize),
+    /// The module has no such item.
+    NoItem(usize, ModuleId),
+    /// The item is there but private.
+    Private(usize, ModuleId, einlang_source::Span),
+    /// `super` from the root.
+    NoParent,
+}
+
+fn lookup(cx: &Context, import: &Import, namespace: Namespace) -> Result<Res, PathError> {
+    resolve_path(cx, import.module, &import.anchors, &import.path, namespace)
+}
+
+fn container(cx: &Context, import: &Import) -> Result<Res, PathError> {
+    resolve_path(cx, import.module, &import.anchors, &import.path, Namespace::Types)
+}
+
+/// Follows a path from a module. All words but the last must be modules or enums.
+pub(crate) fn resolve_path(
+    cx: &Context,
+    from: ModuleId,
+    anchors: &[SyntaxKind],
+    path: &[Ident],
+    namespace: Namespace,
+) -> Result<Res, PathError> {
+    let mut here = start(cx, from, anchors)?;
+    let Some((last, containers)) = path.split_last() else { return Ok(here) };
+    if anchors.is_empty() && is_external(cx, path) {
+        return Ok(Res::External);
+    }
+    for (i, word) in containers.iter().enumerate() {
+        let first = i == 0 && anchors.is_empty();
+        here = step(cx, here, from, word.name, Namespace::Types, i, first)?;
+        if here == Res::External {
+            return Ok(here);
+        }
+    }
+    let first = containers.is_empty() && anchors.is_empty();
+    step(cx, here, from, last.name, namespace, path.len() - 1, first)
+}
+
+/// `std` and `python` are not modules of the program.
+fn is_external(cx: &Context, path: &[Ident]) -> bool {
+    path.first().is_some_and(|word| matches!(cx.spelling(word.name), "std" | "python"))
+}
+
+fn start(cx: &Context, from: ModuleId, anchors: &[SyntaxKind]) -> Result<Res, PathError> {
+    let mut module = from;
+    for anchor in anchors {
+        match anchor {
+            SyntaxKind::CRATE => module = einlang_source::Id::from_index(0),
+            SyntaxKind::SUPER => {
+                module = cx.program.modules[module].parent.ok_or(PathError::NoParent)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(Res::Module(module))
+}
+
+/// One step of a path. The first word of a plain path may also be a module of the project's root.
+fn step(
+    cx: &Context,
+    here: Res,
+    from: ModuleId,
+    name: Name,
+    namespace: Namespace,
+    position: usize,
+    first: bool,
+) -> Result<Res, PathError> {
+    match here {
+        Res::Module(module) => {
+            let root = einlang_source::Id::from_index(0);
+            let found = member(cx, module, from, name, namespace, position);
+            match found {
+                Err(PathError::NoItem(..)) if first && module != root => {
+                    member(cx, root, from, name, namespace, position)
+                }
+                other => other,
+            }
+        }
+        Res::Def(def) => match variant(cx, def, name) {
+            Some(res) if namespace == Namespace::Values => Ok(res),
+            _ => Err(PathError::NoModule(position)),
+        },
+        Res::External => Ok(Res::External),
+        _ => Err(PathError::NoModule(position)),
+    }
+}
+
+/// The variant of an enum with this name.
+pub(crate) fn variant(cx: &Context, def: DefId, name: Name) -> Option<Res> {
+    let DefKind::Enum(item) = &cx.program.defs[def].kind else { return None };
+    let position = item.variants.iter().position(|variant| variant.name.name == name)?;
+    Some(Res::Variant(def, position as u32))
+}
+
+fn member(
+    cx: &Context,
+    module: ModuleId,
+    from: ModuleId,
+    name: Name,
+    namespace: Namespace,
+    position: usize,
+) -> Result<Res, PathError> {
+    let entry = cx.program.modules[module].scope.entries.get(&(name, namespace));
+    match entry {
+        Some(entry) if entry.public || is_inside(cx, from, module) => Ok(entry.res),
+        Some(entry) => Err(PathError::Private(position, module, entry.span)),
+        None => Err(PathError::NoItem(position, module)),
+    }
+}
+
+/// Private items are visible in their module and in the modules inside it.
+fn is_inside(cx: &Context, inner: ModuleId, outer: ModuleId) -> bool {
+    let mut module = Some(inner);
+    while let Some(id) = module {
+        if id == outer {
+            return true;
+        }
+        module = cx.program.modules[id].parent;
+    }
+    false
+}
+
+fn report_failures(cx: &mut Context, imports: &[Import]) {
+    let unresolved: Vec<&Import> = imports.iter().filter(|import| !import.done).collect();
+    for import in &unresolved {
+        report_failure(cx, import, Some(&unresolved));
+        poison(cx, import);
+    }
+}
+
+/// Says why an import failed; a private item is the better reason than a missing one.
+fn report_failure(cx: &mut Context, import: &Import, unresolved: Option<&[&Import]>) {
+    let error = match lookup(cx, import, Namespace::Values) {
+        Err(private @ PathError::Private(..)) => private,
+        _ => match lookup(cx, import, Namespace::Types) {
+            Err(error) => error,
+            Ok(_) => return,
+        },
+    };
+    let chased = unresolved.and_then(|unresolved| chased_by(import, unresolved, error));
+    let diagnostic = match chased {
+        Some(other) => errors::import_cycle(&text(cx, &import.path), import.span, other.span),
+        None => path_error(cx, &import.path, import.span, error),
+    };
+    cx.report(diagnostic);
+}
+
+/// An import that waits for another import which waits as well.
+fn chased_by<'a>(
+    import: &Import,
+    unresolved: &[&'a Import],
+    error: PathError,
+) -> Option<&'a Import> {
+    let PathError::NoItem(position, module) = error else { return None };
+    let wanted = import.path.get(position)?.name;
+    let offers = |other: &&&Import| {
+        other.module == module && other.name.is_some_and(|name| name.name == wanted)
+    };
+    unresolved.iter().find(offers).copied()
+}
+
+/// After an error the name exists and means nothing, so that its uses are not errors too.
+fn poison(cx: &mut Context, import: &Import) {
+    let Some(name) = import.name else { return };
+    for namespace in [Namespace::Types, Namespace::Values] {
+        let entry = Entry { res: Res::Error, public: true, span: import.span, from_glob: true };
+        let scope = &mut cx.program.modules[import.module].scope;
+        scope.entries.entry((name.name, namespace)).or_insert(entry);
+    }
+}
+
+fn text(cx: &Context, path: &[Ident]) -> String {
+    path.iter().map(|word| cx.spelling(word.name)).collect::<Vec<_>>().join("::")
+}
+
+/// The message for a path that leads nowhere.
+pub(crate) fn path_error(
+    cx: &Context,
+    path: &[Ident],
+    span: einlang_source::Span,
+    error: PathError,
+) -> einlang_source::Diagnostic {
+    let word = |position: usize| match path.get(position) {
+        Some(ident) => (cx.spelling(ident.name), ident.span),
+        None => ("super", span),
+    };
+    match error {
+        PathError::NoParent => errors::no_parent(span),
+        PathError::NoModule(position) => {
+            let (name, at) = word(position.saturating_sub(1));
+            errors::unknown_module(name, at, names_in(cx, None))
+        }
+        PathError::NoItem(position, module) if position + 1 < path.len() => {
+            let (name, at) = word(position);
+            errors::unknown_module(name, at, names_in(cx, Some(module)))
+        }
+        PathError::NoItem(position, module) => {
+            let (name, at) = word(position);
+            let owner = module_name(cx, module);
+            errors::unknown_item(name, at, &owner, names_in(cx, Some(module)))
+        }
+        PathError::Private(position, module, declared) => {
+            let (name, at) = word(position);
+            errors::private_item(name, at, &module_name(cx, module), declared)
+        }
+    }
+}
+
+fn module_name(cx: &Context, module: ModuleId) -> String {
+    match cx.program.modules[module].name {
+        Some(name) => cx.spelling(name.name).to_string(),
+        None => "crate".to_string(),
+    }
+}
+
+fn names_in(cx: &Context, module: Option<ModuleId>) -> Vec<&str> {
+    let module = module.unwrap_or(einlang_source::Id::from_index(0));
+    let scope = &cx.program.modules[module].scope;
+    scope.entries.keys().map(|(name, _)| cx.spelling(*name)).collect()
+}

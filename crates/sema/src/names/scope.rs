@@ -1,0 +1,248 @@
+//! The stack of scopes, and the order in which a name is looked up: scopes from the inside out
+//! (bindings before items in each), bodies from the inside out, the module, indexed definitions
+//! that come later, builtins.
+
+use std::collections::HashMap;
+
+use einlang_source::{Id, Name, Span};
+
+use super::Resolver;
+use super::clauses::Capture;
+use crate::builtins::{Builtin, BuiltinType};
+use crate::errors;
+use crate::hir::*;
+
+/// The scopes of one body.
+pub(super) struct BodyScope {
+    pub(super) id: BodyId,
+    pub(super) frames: Vec<Frame>,
+    /// Counts statements, so that "before" has a meaning within the body.
+    pub(super) time: u32,
+}
+
+impl BodyScope {
+    pub(super) fn new(id: BodyId, lambda_depth: u32) -> BodyScope {
+        BodyScope { id, frames: vec![Frame::new(lambda_depth)], time: 0 }
+    }
+}
+
+/// One scope.
+pub(super) struct Frame {
+    /// Bindings, the latest last.
+    pub(super) locals: Vec<(Name, LocalId)>,
+    /// Items of the block, visible throughout.
+    pub(super) items: HashMap<(Name, Namespace), (Res, Span)>,
+    /// Indexed definitions of the block by name, from their first clause.
+    pub(super) indexed: HashMap<Name, LocalId>,
+    /// Uses of the block's bindings: which, by which statement, from inside a closure.
+    pub(super) uses: Vec<Use>,
+    /// The statement being resolved.
+    pub(super) statement: u32,
+    lambda_depth: u32,
+}
+
+/// A use of a binding of a block.
+#[derive(Clone, Copy)]
+pub(super) struct Use {
+    pub(super) local: LocalId,
+    pub(super) statement: u32,
+    pub(super) in_closure: bool,
+    pub(super) span: Span,
+}
+
+impl Frame {
+    fn new(lambda_depth: u32) -> Frame {
+        Frame {
+            locals: Vec::new(),
+            items: HashMap::new(),
+            indexed: HashMap::new(),
+            uses: Vec::new(),
+            statement: 0,
+            lambda_depth,
+        }
+    }
+
+    fn local(&self, name: Name) -> Option<LocalId> {
+        self.locals.iter().rev().find(|(other, _)| *other == name).map(|(_, local)| *local)
+    }
+}
+
+impl Resolver<'_, '_> {
+    /// The innermost body.
+    pub(super) fn scope(&mut self) -> &mut BodyScope {
+        self.stack.last_mut().expect("invariant: names are resolved inside a body")
+    }
+
+    /// The innermost scope.
+    pub(super) fn frame(&mut self) -> &mut Frame {
+        self.scope().frames.last_mut().expect("invariant: a body has a scope")
+    }
+
+    /// Runs `f` in a scope of its own.
+    pub(super) fn in_frame<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
+        let frame = Frame::new(self.lambda_depth);
+        self.scope().frames.push(frame);
+        let result = f(self);
+        self.scope().frames.pop();
+        result
+    }
+
+    /// Makes a binding without making it visible.
+    pub(super) fn new_local(&mut self, name: Ident, kind: LocalKind) -> LocalId {
+        self.body().locals.alloc(Local { name, kind })
+    }
+
+    /// Makes a binding visible from here on.
+    pub(super) fn show(&mut self, local: LocalId) {
+        let name = self.body().locals[local].name.name;
+        self.frame().locals.push((name, local));
+        let (id, time) = (self.scope().id, self.scope().time);
+        self.captures.push(Capture::Bound { body: id, local, time });
+    }
+
+    pub(super) fn bind(&mut self, name: Ident, kind: LocalKind) -> LocalId {
+        let local = self.new_local(name, kind);
+        self.show(local);
+        local
+    }
+
+    /// What a value name means; nothing is reported.
+    pub(super) fn find_value(&mut self, name: Ident) -> Option<Res> {
+        self.find_binding(name)
+            .or_else(|| self.find_in_module(name.name, Namespace::Values))
+            .or_else(|| self.find_later(name))
+            .or_else(|| Builtin::value(self.cx.spelling(name.name)).map(Res::Builtin))
+    }
+
+    /// What a name means as a binding or block item, without looking further.
+    pub(super) fn find_binding(&mut self, name: Ident) -> Option<Res> {
+        for depth in (0..self.stack.len()).rev() {
+            for level in (0..self.stack[depth].frames.len()).rev() {
+                let frame = &self.stack[depth].frames[level];
+                if let Some(local) = frame.local(name.name) {
+                    return Some(self.use_local(depth, level, local, name.span));
+                }
+                if let Some((res, _)) = frame.items.get(&(name.name, Namespace::Values)).copied() {
+                    return Some(self.use_item(res, name.span));
+                }
+            }
+        }
+        None
+    }
+
+    fn use_local(&mut self, depth: usize, level: usize, local: LocalId, span: Span) -> Res {
+        let inner = depth + 1 == self.stack.len();
+        let lambda_depth = self.lambda_depth;
+        let scope = &mut self.stack[depth];
+        let frame = &mut scope.frames[level];
+        let in_closure = !inner || lambda_depth > frame.lambda_depth;
+        frame.uses.push(Use { local, statement: frame.statement, in_closure, span });
+        let body = scope.id;
+        if inner {
+            return Res::Local(local);
+        }
+        let user = self.scope().id;
+        self.captures.push(Capture::Captures { user, body, local });
+        Res::Outer(body, local)
+    }
+
+    /// Remembers where functions are referred to, for the check that they are not called early.
+    pub(super) fn use_item(&mut self, res: Res, span: Span) -> Res {
+        if let Res::Def(def) = res {
+            let (body, time) = (self.scope().id, self.scope().time);
+            self.captures.push(Capture::Refers { body, time, def, span });
+        }
+        res
+    }
+
+    /// The module's items and imports; its own bindings are found by their scope.
+    fn find_in_module(&mut self, name: Name, namespace: Namespace) -> Option<Res> {
+        let module = &self.cx.program.modules[self.module];
+        let entry = module.scope.entries.get(&(name, namespace))?;
+        match entry.res {
+            Res::Outer(body, _) if Some(body) == module.body => None,
+            res => Some(res),
+        }
+    }
+
+    /// An indexed definition that begins later in a block around.
+    fn find_later(&mut self, name: Ident) -> Option<Res> {
+        let depth = self.stack.len().checked_sub(1)?;
+        for level in (0..self.stack[depth].frames.len()).rev() {
+            if let Some(local) = self.stack[depth].frames[level].indexed.get(&name.name).copied() {
+                return Some(self.use_local(depth, level, local, name.span));
+            }
+        }
+        None
+    }
+
+    /// What a value name means, or an error.
+    pub(super) fn value(&mut self, name: Ident) -> Res {
+        if let Some(res) = self.find_value(name) {
+            return self.use_item(res, name.span);
+        }
+        let text = self.text(name.name);
+        let diagnostic = if self.find_type(name.name).is_some() {
+            match self.find_type(name.name) {
+                Some(Res::Module(_)) => errors::module_is_no_value(&text, name.span),
+                _ => errors::type_is_no_value(&text, name.span),
+            }
+        } else {
+            errors::unknown_name(&text, name.span, self.visible_values())
+        };
+        self.cx.report(diagnostic);
+        // One message per name: from here on it is bound to an error.
+        self.forgive(name);
+        Res::Error
+    }
+
+    /// Binds an unknown name to an error in the outermost scope of the body.
+    fn forgive(&mut self, name: Ident) {
+        let key = (name.name, Namespace::Values);
+        if let Some(frame) = self.scope().frames.first_mut() {
+            frame.items.insert(key, (Res::Error, name.span));
+        }
+    }
+
+    /// What a name means as a type or module; nothing is reported.
+    pub(super) fn find_type(&mut self, name: Name) -> Option<Res> {
+        let key = (name, Namespace::Types);
+        for scope in self.stack.iter().rev() {
+            for frame in scope.frames.iter().rev() {
+                if let Some((res, _)) = frame.items.get(&key) {
+                    return Some(*res);
+                }
+            }
+        }
+        let root: ModuleId = Id::from_index(0);
+        self.find_in_module(name, Namespace::Types)
+            .or_else(|| BuiltinType::parse(self.cx.spelling(name)).map(|ty| Res::Builtin(Builtin::Type(ty))))
+            .or_else(|| {
+                // A path may also begin at the root of the project.
+                let entry = self.cx.program.modules[root].scope.entries.get(&key)?;
+                matches!(entry.res, Res::Module(_)).then_some(entry.res)
+            })
+    }
+
+    /// The names a reader could have meant, nearest scope first.
+    pub(super) fn visible_values(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        for scope in self.stack.iter().rev() {
+            for frame in scope.frames.iter().rev() {
+                names.extend(frame.locals.iter().rev().map(|(name, _)| *name));
+                names.extend(frame.indexed.keys().copied());
+                let values = frame.items.iter().filter(|((_, ns), (res, _))| {
+                    *ns == Namespace::Values && *res != Res::Error
+                });
+                names.extend(values.map(|((name, _), _)| *name));
+            }
+        }
+        let entries = &self.cx.program.modules[self.module].scope.entries;
+        names.extend(entries.keys().filter(|(_, ns)| *ns == Namespace::Values).map(|(name, _)| *name));
+        let mut names: Vec<&str> = names.into_iter().map(|name| self.cx.spelling(name)).collect();
+        for builtin in Builtin::value_names() {
+            names.push(builtin);
+        }
+        names
+    }
+}
