@@ -101,3 +101,15 @@ impl Builtin {
         functions.chain(reductions).chain(constructors).chain(["reduce"])
     }
 }
+
+impl std::fmt::Display for Builtin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Builtin::Function(function) => function.as_str(),
+            Builtin::Reduction(reduction) => reduction.as_str(),
+            Builtin::Reduce => "reduce",
+            Builtin::Constructor(constructor) => constructor.as_str(),
+            Builtin::Type(ty) => ty.as_str(),
+        })
+    }
+}

@@ -2,8 +2,8 @@
 //! names, and the diagnostics.
 
 use einlang_source::{Diagnostic, FileId, Interner, Name, Span};
-use einlang_syntax::ast::{self, AstNode};
 use einlang_syntax::Token;
+use einlang_syntax::ast::{self, AstNode};
 
 use crate::hir::{Ident, Program};
 

@@ -49,6 +49,11 @@ impl Tree {
         Node { tree: self, id: 0 }
     }
 
+    /// The node with this [`Node::index`].
+    pub fn node(&self, index: usize) -> Option<Node<'_>> {
+        (index < self.nodes.len()).then_some(Node { tree: self, id: index as u32 })
+    }
+
     /// All tokens in order, white space and comments included.
     pub fn tokens(&self) -> impl DoubleEndedIterator<Item = Token<'_>> {
         (0..self.kinds.len() as u32).map(|id| Token { tree: self, id })

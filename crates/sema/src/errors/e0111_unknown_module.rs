@@ -27,7 +27,9 @@ pub(crate) fn module_file_missing(name: &str, span: Span, tried: &[PathBuf; 2]) 
         span,
         "declared here",
     )
-    .with_help(format!("create `{file}` or `{folder}`, or write the module as `mod {name} {{ … }}`"))
+    .with_help(format!(
+        "create `{file}` or `{folder}`, or write the module as `mod {name} {{ … }}`"
+    ))
 }
 
 /// `mod name;` with a file that cannot be read.
@@ -61,12 +63,22 @@ pub(crate) fn module_file_twice(name: &str, span: Span, found: &[PathBuf; 2]) ->
 
 /// Files that declare modules without end.
 pub(crate) fn modules_too_deep(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(Code::E0111, format!("module `{name}` is nested too deeply"), span, "declared here")
-        .with_help("look for a link in the file system that leads back to itself")
+    Diagnostic::error(
+        Code::E0111,
+        format!("module `{name}` is nested too deeply"),
+        span,
+        "declared here",
+    )
+    .with_help("look for a link in the file system that leads back to itself")
 }
 
 /// `super` at the root.
 pub(crate) fn no_parent(span: Span) -> Diagnostic {
-    Diagnostic::error(Code::E0111, "`super` leads above the root module", span, "no module is there")
-        .with_help("use `crate::…` for paths from the root")
+    Diagnostic::error(
+        Code::E0111,
+        "`super` leads above the root module",
+        span,
+        "no module is there",
+    )
+    .with_help("use `crate::…` for paths from the root")
 }

@@ -17,7 +17,13 @@ pub(crate) fn unknown_item<'a>(
         span,
         format!("not found in `{module}`"),
     );
-    suggest(diagnostic, name, span, candidates, format!("declare `pub fn {name}` in `{module}`, or import another item"))
+    suggest(
+        diagnostic,
+        name,
+        span,
+        candidates,
+        format!("declare `pub fn {name}` in `{module}`, or import another item"),
+    )
 }
 
 /// A path to a variant that its enum does not have.

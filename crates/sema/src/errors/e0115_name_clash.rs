@@ -6,7 +6,16 @@ use einlang_source::{Code, Diagnostic, Span};
 pub(crate) fn name_clash(name: &str, span: Span, first: Span) -> Diagnostic {
     Diagnostic::error(Code::E0115, format!("`{name}` is declared twice"), span, "declared again")
         .with_label(first, "first declared here")
-        .with_help(format!("rename one of them, or import it as another name: `use … as my_{name};`"))
+        .with_help(format!(
+            "rename one of them, or import one as another name: `use … as my_{name};`"
+        ))
+}
+
+/// Two fields or variants of one name.
+pub(crate) fn member_clash(name: &str, span: Span, first: Span) -> Diagnostic {
+    Diagnostic::error(Code::E0115, format!("`{name}` is declared twice"), span, "declared again")
+        .with_label(first, "first declared here")
+        .with_help("give each its own name")
 }
 
 /// Two `use p::*` that bring the same name.
@@ -30,7 +39,9 @@ pub(crate) fn clause_of_plain_name(name: &str, span: Span, first: Span, what: &s
         "a clause of it",
     )
     .with_label(first, format!("bound as {what} here"))
-    .with_help(format!("replace points of a value with `{name} with […] = …`, or choose another name"))
+    .with_help(format!(
+        "replace points of a value with `{name} with […] = …`, or choose another name"
+    ))
 }
 
 /// A clause that comes after the binding was used as a whole.

@@ -32,5 +32,7 @@ pub(crate) fn binder_in_read(name: &str, span: Span) -> Diagnostic {
         span,
         "indices are introduced on the left side and by reductions",
     )
-    .with_help(format!("introduce `{name}` in a slot or a reduction, such as `sum[{name} in …](…)`"))
+    .with_help(format!(
+        "introduce `{name}` in a slot or a reduction, such as `sum[{name} in …](…)`"
+    ))
 }

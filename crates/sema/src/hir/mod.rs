@@ -13,12 +13,15 @@ mod body;
 mod expr;
 mod items;
 mod pattern;
+mod print;
+mod print_expr;
 mod types;
 
 pub use body::*;
 pub use expr::*;
 pub use items::*;
 pub use pattern::*;
+pub use print::print;
 pub use types::*;
 
 use einlang_source::{Id, Name, Span};

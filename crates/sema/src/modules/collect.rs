@@ -1,6 +1,8 @@
 //! Lists what each module declares, before anything inside it is looked at: this is what makes
 //! items visible before the line they stand on, and modules able to use each other.
 
+use std::collections::HashMap;
+
 use einlang_source::{FileId, Id, Span};
 use einlang_syntax::ast::{self, AstNode, Attributed, Statement};
 
@@ -27,11 +29,14 @@ pub(crate) struct PendingUse<'t> {
 pub(crate) struct Collected<'t> {
     pub(crate) items: Vec<Vec<Pending<'t>>>,
     pub(crate) uses: Vec<PendingUse<'t>>,
+    /// The bindings of modules, by the place of their name. They are made before their statements
+    /// are resolved, so that other modules can name them.
+    pub(crate) bindings: HashMap<Span, LocalId>,
 }
 
 /// Makes the modules and items of the program.
 pub(crate) fn collect<'t>(cx: &mut Context, loaded: &'t Loaded) -> Collected<'t> {
-    let mut collected = Collected { items: Vec::new(), uses: Vec::new() };
+    let mut collected = Collected { items: Vec::new(), uses: Vec::new(), bindings: HashMap::new() };
     for index in 0..loaded.modules.len() {
         let module = add_module(cx, loaded, index);
         let file = loaded.files[loaded.modules[index].file].file;
@@ -42,6 +47,11 @@ pub(crate) fn collect<'t>(cx: &mut Context, loaded: &'t Loaded) -> Collected<'t>
             } else if let Some(pending) = declare(cx, module, None, file, statement) {
                 enter(cx, module, pending.def);
                 items.push(pending);
+            }
+        }
+        for statement in statements(loaded, index) {
+            if let Statement::Let(binding) = statement {
+                announce(cx, module, file, binding, &mut collected.bindings);
             }
         }
         collected.items.push(items);
@@ -61,7 +71,12 @@ fn add_module(cx: &mut Context, loaded: &Loaded, index: usize) -> ModuleId {
     let module = Module { name, parent, file, scope: ModuleScope::default(), body: Some(body) };
     let id = cx.program.modules.alloc(module);
     if let (Some(name), Some(parent)) = (name, parent) {
-        let entry = Entry { res: Res::Module(id), public: source.public, span: name.span, from_glob: false };
+        let entry = Entry {
+            res: Res::Module(id),
+            public: source.public,
+            span: name.span,
+            from_glob: false,
+        };
         add_entry(cx, parent, name, Namespace::Types, entry);
     }
     id
@@ -82,7 +97,9 @@ pub(crate) fn declare<'t>(
     let body = cx.program.bodies.alloc(Body::new(Owner::Def(def), parent));
     let kind = match item {
         Statement::Fn(_) => DefKind::Fn(Function { body, attrs: Vec::new() }),
-        Statement::Struct(_) => DefKind::Struct(Struct { generics: Vec::new(), fields: Vec::new() }),
+        Statement::Struct(_) => {
+            DefKind::Struct(Struct { generics: Vec::new(), fields: Vec::new() })
+        }
         Statement::Enum(item) => DefKind::Enum(variants(cx, file, item)),
         Statement::Const(_) => DefKind::Const(Const { ty: None, body }),
         Statement::Input(_) => {
@@ -95,6 +112,44 @@ pub(crate) fn declare<'t>(
     let public = is_public(item);
     cx.program.defs.alloc(Def { name, module, inside, public, span, kind });
     Some(Pending { def, item })
+}
+
+/// Makes the bindings of a `let` of a module. Later ones shadow earlier ones for other modules;
+/// an item of the same name stays what it is.
+fn announce(
+    cx: &mut Context,
+    module: ModuleId,
+    file: FileId,
+    binding: ast::LetStmt<'_>,
+    bindings: &mut HashMap<Span, LocalId>,
+) {
+    let (Some(pattern), Some(body)) = (binding.pattern(), cx.program.modules[module].body) else {
+        return;
+    };
+    let kind = if binding.slots().is_some() { LocalKind::Indexed } else { LocalKind::Let };
+    for name in pattern.names() {
+        let name = cx.ident(file, name);
+        let key = (name.name, Namespace::Values);
+        let old = cx.program.modules[module].scope.entries.get(&key).copied();
+        let further_clause = old.is_some_and(|old| match old.res {
+            Res::Outer(_, local) => {
+                kind == LocalKind::Indexed && cx.program.bodies[body].locals[local].kind == kind
+            }
+            _ => false,
+        });
+        let shadows = old.is_none_or(|old| matches!(old.res, Res::Outer(..)));
+        if further_clause {
+            continue;
+        }
+        let local = cx.program.bodies[body].locals.alloc(Local { name, kind });
+        bindings.insert(name.span, local);
+        if shadows {
+            let public = binding.pub_token().is_some();
+            let entry =
+                Entry { res: Res::Outer(body, local), public, span: name.span, from_glob: true };
+            cx.program.modules[module].scope.entries.insert(key, entry);
+        }
+    }
 }
 
 fn item_name(item: Statement<'_>) -> Option<ast::Name<'_>> {
@@ -125,7 +180,7 @@ fn variants(cx: &mut Context, file: FileId, item: ast::EnumItem<'_>) -> Enum {
     for (i, name) in names.iter().enumerate() {
         if let Some(first) = names[..i].iter().find(|first| first.name == name.name) {
             let text = cx.spelling(name.name).to_string();
-            cx.report(errors::name_clash(&text, name.span, first.span));
+            cx.report(errors::member_clash(&text, name.span, first.span));
         }
     }
     let variants = names.into_iter().map(|name| Variant { name, payload: Payload::Unit }).collect();

@@ -6,10 +6,11 @@
 
 use einlang_source::{FileId, Name};
 use einlang_syntax::SyntaxKind;
-use einlang_syntax::ast::{AstNode, Attributed, UseTree};
 use einlang_syntax::Token;
+use einlang_syntax::ast::{AstNode, Attributed, UseTree};
 
 use super::collect::{PendingUse, add_entry};
+use super::paths::{PathError, path_error, resolve_path};
 use crate::context::{Context, span_of};
 use crate::errors;
 use crate::hir::*;
@@ -65,7 +66,9 @@ pub(crate) fn in_block(
             }
             Some(name) => {
                 for namespace in [Namespace::Types, Namespace::Values] {
-                    found.extend(lookup(cx, import, namespace).ok().map(|res| (name, namespace, res)));
+                    found.extend(
+                        lookup(cx, import, namespace).ok().map(|res| (name, namespace, res)),
+                    );
                 }
             }
         }
@@ -157,7 +160,9 @@ fn import_name(cx: &mut Context, import: &Import, name: Ident) -> bool {
 
 /// Takes in what a module offers; returns whether there was anything new.
 fn import_all(cx: &mut Context, import: &mut Import) -> bool {
-    let Ok(res) = container(cx, import) else { return false };
+    let Ok(res) = container(cx, import) else {
+        return false;
+    };
     import.done = true;
     let mut progress = false;
     for (name, namespace, res) in offered(cx, res) {
@@ -197,133 +202,12 @@ fn offered(cx: &Context, res: Res) -> Vec<(Name, Namespace, Res)> {
     }
 }
 
-/// Why a path leads nowhere.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum PathError {
-    /// There is no module with the name at this position of the path.
-    NoModule(usize),
-    /// The module has no such item.
-    NoItem(usize, ModuleId),
-    /// The item is there but private.
-    Private(usize, ModuleId, einlang_source::Span),
-    /// `super` from the root.
-    NoParent,
-}
-
 fn lookup(cx: &Context, import: &Import, namespace: Namespace) -> Result<Res, PathError> {
     resolve_path(cx, import.module, &import.anchors, &import.path, namespace)
 }
 
 fn container(cx: &Context, import: &Import) -> Result<Res, PathError> {
     resolve_path(cx, import.module, &import.anchors, &import.path, Namespace::Types)
-}
-
-/// Follows a path from a module. All words but the last must be modules or enums.
-pub(crate) fn resolve_path(
-    cx: &Context,
-    from: ModuleId,
-    anchors: &[SyntaxKind],
-    path: &[Ident],
-    namespace: Namespace,
-) -> Result<Res, PathError> {
-    let mut here = start(cx, from, anchors)?;
-    let Some((last, containers)) = path.split_last() else { return Ok(here) };
-    if anchors.is_empty() && is_external(cx, path) {
-        return Ok(Res::External);
-    }
-    for (i, word) in containers.iter().enumerate() {
-        let first = i == 0 && anchors.is_empty();
-        here = step(cx, here, from, word.name, Namespace::Types, i, first)?;
-        if here == Res::External {
-            return Ok(here);
-        }
-    }
-    let first = containers.is_empty() && anchors.is_empty();
-    step(cx, here, from, last.name, namespace, path.len() - 1, first)
-}
-
-/// `std` and `python` are not modules of the program.
-fn is_external(cx: &Context, path: &[Ident]) -> bool {
-    path.first().is_some_and(|word| matches!(cx.spelling(word.name), "std" | "python"))
-}
-
-fn start(cx: &Context, from: ModuleId, anchors: &[SyntaxKind]) -> Result<Res, PathError> {
-    let mut module = from;
-    for anchor in anchors {
-        match anchor {
-            SyntaxKind::CRATE => module = einlang_source::Id::from_index(0),
-            SyntaxKind::SUPER => {
-                module = cx.program.modules[module].parent.ok_or(PathError::NoParent)?;
-            }
-            _ => {}
-        }
-    }
-    Ok(Res::Module(module))
-}
-
-/// One step of a path. The first word of a plain path may also be a module of the project's root.
-fn step(
-    cx: &Context,
-    here: Res,
-    from: ModuleId,
-    name: Name,
-    namespace: Namespace,
-    position: usize,
-    first: bool,
-) -> Result<Res, PathError> {
-    match here {
-        Res::Module(module) => {
-            let root = einlang_source::Id::from_index(0);
-            let found = member(cx, module, from, name, namespace, position);
-            match found {
-                Err(PathError::NoItem(..)) if first && module != root => {
-                    member(cx, root, from, name, namespace, position)
-                }
-                other => other,
-            }
-        }
-        Res::Def(def) => match variant(cx, def, name) {
-            Some(res) if namespace == Namespace::Values => Ok(res),
-            _ => Err(PathError::NoModule(position)),
-        },
-        Res::External => Ok(Res::External),
-        _ => Err(PathError::NoModule(position)),
-    }
-}
-
-/// The variant of an enum with this name.
-pub(crate) fn variant(cx: &Context, def: DefId, name: Name) -> Option<Res> {
-    let DefKind::Enum(item) = &cx.program.defs[def].kind else { return None };
-    let position = item.variants.iter().position(|variant| variant.name.name == name)?;
-    Some(Res::Variant(def, position as u32))
-}
-
-fn member(
-    cx: &Context,
-    module: ModuleId,
-    from: ModuleId,
-    name: Name,
-    namespace: Namespace,
-    position: usize,
-) -> Result<Res, PathError> {
-    let entry = cx.program.modules[module].scope.entries.get(&(name, namespace));
-    match entry {
-        Some(entry) if entry.public || is_inside(cx, from, module) => Ok(entry.res),
-        Some(entry) => Err(PathError::Private(position, module, entry.span)),
-        None => Err(PathError::NoItem(position, module)),
-    }
-}
-
-/// Private items are visible in their module and in the modules inside it.
-fn is_inside(cx: &Context, inner: ModuleId, outer: ModuleId) -> bool {
-    let mut module = Some(inner);
-    while let Some(id) = module {
-        if id == outer {
-            return true;
-        }
-        module = cx.program.modules[id].parent;
-    }
-    false
 }
 
 fn report_failures(cx: &mut Context, imports: &[Import]) {
@@ -357,7 +241,9 @@ fn chased_by<'a>(
     unresolved: &[&'a Import],
     error: PathError,
 ) -> Option<&'a Import> {
-    let PathError::NoItem(position, module) = error else { return None };
+    let PathError::NoItem(position, module) = error else {
+        return None;
+    };
     let wanted = import.path.get(position)?.name;
     let offers = |other: &&&Import| {
         other.module == module && other.name.is_some_and(|name| name.name == wanted)
@@ -377,50 +263,4 @@ fn poison(cx: &mut Context, import: &Import) {
 
 fn text(cx: &Context, path: &[Ident]) -> String {
     path.iter().map(|word| cx.spelling(word.name)).collect::<Vec<_>>().join("::")
-}
-
-/// The message for a path that leads nowhere.
-pub(crate) fn path_error(
-    cx: &Context,
-    path: &[Ident],
-    span: einlang_source::Span,
-    error: PathError,
-) -> einlang_source::Diagnostic {
-    let word = |position: usize| match path.get(position) {
-        Some(ident) => (cx.spelling(ident.name), ident.span),
-        None => ("super", span),
-    };
-    match error {
-        PathError::NoParent => errors::no_parent(span),
-        PathError::NoModule(position) => {
-            let (name, at) = word(position.saturating_sub(1));
-            errors::unknown_module(name, at, names_in(cx, None))
-        }
-        PathError::NoItem(position, module) if position + 1 < path.len() => {
-            let (name, at) = word(position);
-            errors::unknown_module(name, at, names_in(cx, Some(module)))
-        }
-        PathError::NoItem(position, module) => {
-            let (name, at) = word(position);
-            let owner = module_name(cx, module);
-            errors::unknown_item(name, at, &owner, names_in(cx, Some(module)))
-        }
-        PathError::Private(position, module, declared) => {
-            let (name, at) = word(position);
-            errors::private_item(name, at, &module_name(cx, module), declared)
-        }
-    }
-}
-
-fn module_name(cx: &Context, module: ModuleId) -> String {
-    match cx.program.modules[module].name {
-        Some(name) => cx.spelling(name.name).to_string(),
-        None => "crate".to_string(),
-    }
-}
-
-fn names_in(cx: &Context, module: Option<ModuleId>) -> Vec<&str> {
-    let module = module.unwrap_or(einlang_source::Id::from_index(0));
-    let scope = &cx.program.modules[module].scope;
-    scope.entries.keys().map(|(name, _)| cx.spelling(*name)).collect()
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use einlang_source::{Diagnostic, FileId, Sources, Span, World, WorldError};
 use einlang_syntax::Tree;
-use einlang_syntax::ast::{Attributed, ModItem, SourceFile, Statement};
 use einlang_syntax::ast::AstNode;
+use einlang_syntax::ast::{Attributed, ModItem, SourceFile, Statement};
 
 use crate::errors;
 
@@ -94,7 +94,8 @@ impl Loader<'_> {
                     self.module(module, &inner, depth + 1);
                 }
                 None if depth >= MAX_DEPTH => {
-                    self.diagnostics.push(errors::modules_too_deep(&declaration.name, declaration.span));
+                    self.diagnostics
+                        .push(errors::modules_too_deep(&declaration.name, declaration.span));
                 }
                 None => {
                     if let Some(file) = self.find(&declaration, folder) {
@@ -109,7 +110,9 @@ impl Loader<'_> {
     /// The `mod` items right inside a module.
     fn declarations(&self, file: usize, node: usize) -> Vec<ModDeclaration> {
         let loaded = &self.loaded.files[file];
-        let Some(holder) = loaded.tree.node(node) else { return Vec::new() };
+        let Some(holder) = loaded.tree.node(node) else {
+            return Vec::new();
+        };
         let items = holder.children().filter_map(|child| match Statement::cast(child) {
             Some(Statement::Mod(item)) => declaration(loaded.file, item),
             _ => None,
@@ -120,9 +123,9 @@ impl Loader<'_> {
     /// Reads and parses the file of `mod name;`.
     fn find(&mut self, declaration: &ModDeclaration, folder: &Path) -> Option<usize> {
         let (name, span) = (&declaration.name, declaration.span);
-        let candidates =
-            [folder.join(format!("{name}.ein")), folder.join(name).join("mod.ein")];
-        let found: Vec<&PathBuf> = candidates.iter().filter(|path| self.world.exists(path)).collect();
+        let candidates = [folder.join(format!("{name}.ein")), folder.join(name).join("mod.ein")];
+        let found: Vec<&PathBuf> =
+            candidates.iter().filter(|path| self.world.exists(path)).collect();
         match found[..] {
             [path] => match self.world.read_source(path) {
                 Ok(text) => {
@@ -142,7 +145,13 @@ impl Loader<'_> {
         }
     }
 
-    fn unreadable<T>(&mut self, name: &str, span: Span, path: &Path, error: &WorldError) -> Option<T> {
+    fn unreadable<T>(
+        &mut self,
+        name: &str,
+        span: Span,
+        path: &Path,
+        error: &WorldError,
+    ) -> Option<T> {
         self.diagnostics.push(errors::module_file_unreadable(name, span, path, error));
         None
     }

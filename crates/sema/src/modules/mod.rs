@@ -1,8 +1,9 @@
 //! Modules: which files a program is made of, what each module offers, what imports mean.
 //!
-//! `load` finds and parses the files, `collect` lists the items, `imports` resolves every `use`.
-//! All three know nothing of what stands inside bodies.
+//! `load` finds and parses the files, `collect` lists the items, `imports` resolves every `use`,
+//! `paths` follows paths. None of them looks inside bodies.
 
 pub(crate) mod collect;
 pub(crate) mod imports;
 pub(crate) mod load;
+pub(crate) mod paths;

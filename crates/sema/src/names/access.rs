@@ -14,7 +14,9 @@ impl<'t> Resolver<'_, 't> {
         match call.callee()? {
             ast::Expr::Index(index) => self.subscripted_call(call, index),
             ast::Expr::Call(inner) => match inner.callee()? {
-                ast::Expr::Index(index) if self.head(index) == Some(Res::Builtin(Builtin::Reduce)) => {
+                ast::Expr::Index(index)
+                    if self.head(index) == Some(Res::Builtin(Builtin::Reduce)) =>
+                {
                     self.user_reduction(call, inner, index)
                 }
                 _ => self.plain_call(call),
@@ -46,7 +48,9 @@ impl<'t> Resolver<'_, 't> {
 
     /// What stands before the brackets, when it is a name.
     fn head(&mut self, index: ast::IndexExpr<'t>) -> Option<Res> {
-        let ast::Expr::Path(path) = index.base()? else { return None };
+        let ast::Expr::Path(path) = index.base()? else {
+            return None;
+        };
         match path.single() {
             Some(token) => {
                 let name = self.cx.token(self.file, token);
@@ -65,7 +69,9 @@ impl<'t> Resolver<'_, 't> {
             Some(Res::Builtin(builtin)) if builtin.reduction().is_some() => {
                 self.reduction(call, index, builtin)
             }
-            Some(Res::Def(_) | Res::External | Res::Builtin(_)) => self.coordinate_call(call, index),
+            Some(Res::Def(_) | Res::External | Res::Builtin(_)) => {
+                self.coordinate_call(call, index)
+            }
             _ => self.plain_call(call),
         }
     }
@@ -215,7 +221,8 @@ impl<'t> Resolver<'_, 't> {
         let span = self.span(item);
         Some(match item {
             ast::Subscript::In(binder) => {
-                let range = self.outside_subscripts(|r| r.expression_or_error(ast::SubIn::range(binder), span));
+                let range = self
+                    .outside_subscripts(|r| r.expression_or_error(ast::SubIn::range(binder), span));
                 let name = self.ident(binder.name()?);
                 self.index_binder(name, Some(range), None)
             }
@@ -253,21 +260,23 @@ impl<'t> Resolver<'_, 't> {
     }
 
     /// The left side of a clause: indices, rests and points. Ranges may use indices to their left.
-    pub(super) fn slots(&mut self, slots: ast::Slots<'t>, targets: &[Ident]) -> Vec<Subscript> {
+    pub(super) fn slots(&mut self, slots: ast::Slots<'t>) -> Vec<Subscript> {
         let items: Vec<_> = slots.items().collect();
         let mut resolved = Vec::new();
         for item in items {
             resolved.push(match self.binder(item) {
                 Some(slot) => slot,
-                None => self.point_slot(item, targets),
+                None => self.point_slot(item),
             });
         }
         resolved
     }
 
     /// One point, computed from bound values.
-    fn point_slot(&mut self, item: ast::Subscript<'t>, targets: &[Ident]) -> Subscript {
-        let ast::Subscript::Expr(expr) = item else { return self.subscript(item) };
+    fn point_slot(&mut self, item: ast::Subscript<'t>) -> Subscript {
+        let ast::Subscript::Expr(expr) = item else {
+            return self.subscript(item);
+        };
         if let Some(unbound) = self.unbound_name(expr) {
             let span = self.span(expr);
             let text = self.text(unbound.name);
@@ -278,13 +287,14 @@ impl<'t> Resolver<'_, 't> {
             let binder = IndexBinder { local, range: None, coordinate: None, shadows: None };
             return Subscript::Index(binder);
         }
-        let _ = targets;
         Subscript::Expr(self.expression(expr))
     }
 
     fn unbound_name(&mut self, expr: ast::Expr<'t>) -> Option<Ident> {
         for node in expr.node().descendants() {
-            let Some(token) = ast::Path::cast(node).and_then(ast::Path::single) else { continue };
+            let Some(token) = ast::Path::cast(node).and_then(ast::Path::single) else {
+                continue;
+            };
             let name = self.cx.token(self.file, token);
             if self.find_value(name).is_none() {
                 return Some(name);
@@ -296,7 +306,9 @@ impl<'t> Resolver<'_, 't> {
 
 /// For a slot `t + 1` or `t - 1`: the index with its range, and what a read of `t` becomes.
 fn rewritten_slot(expr: ast::Expr<'_>, name: &str) -> Option<(String, String)> {
-    let ast::Expr::Binary(binary) = expr else { return None };
+    let ast::Expr::Binary(binary) = expr else {
+        return None;
+    };
     let (left, right) = (binary.left()?, binary.right()?);
     let offset = match right {
         ast::Expr::Literal(literal) => literal.token()?.text().to_string(),

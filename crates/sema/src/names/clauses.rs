@@ -37,7 +37,8 @@ pub(super) fn report_late_clauses(
                     && used.statement < late.statement
                     && !in_group(used, *local, &bound_by, &reaches)
             });
-            let further = binds.iter().any(|b| b.statement < late.statement && b.locals.contains(local));
+            let further =
+                binds.iter().any(|b| b.statement < late.statement && b.locals.contains(local));
             if let (Some(used), true, Some(span)) = (outside, further, late.clause) {
                 let text = cx.spelling(name(cx, *local)).to_string();
                 cx.report(errors::clause_after_use(&text, span, used.span));
@@ -54,7 +55,9 @@ fn in_group(
     bound_by: &HashMap<u32, &Binds>,
     reaches: &HashMap<LocalId, HashSet<LocalId>>,
 ) -> bool {
-    let Some(user) = bound_by.get(&used.statement) else { return false };
+    let Some(user) = bound_by.get(&used.statement) else {
+        return false;
+    };
     let needs = reaches.get(&local);
     !used.in_closure
         && user.locals.iter().any(|u| *u == local || needs.is_some_and(|needs| needs.contains(u)))
@@ -109,9 +112,12 @@ pub(super) fn report_early_calls(cx: &mut Context, captures: &[Capture]) {
     let mut needs = HashMap::new();
     let mut early = Vec::new();
     for capture in captures {
-        let Capture::Refers { body, time, def, span } = *capture else { continue };
+        let Capture::Refers { body, time, def, span } = *capture else {
+            continue;
+        };
         let needed = needs.entry((def, body)).or_insert_with(|| graph.needs(def, body));
-        let too_late = |local: &&LocalId| graph.bound.get(&(body, **local)).is_some_and(|b| *b >= time);
+        let too_late =
+            |local: &&LocalId| graph.bound.get(&(body, **local)).is_some_and(|b| *b >= time);
         if let Some(local) = needed.iter().find(too_late) {
             early.push((def, body, *local, span));
         }
@@ -166,7 +172,9 @@ impl CaptureGraph {
         let mut open = vec![def];
         let mut needs = Vec::new();
         while let Some(def) = open.pop() {
-            let Some(inner) = self.bodies.get(&def) else { continue };
+            let Some(inner) = self.bodies.get(&def) else {
+                continue;
+            };
             if !seen.insert(def) {
                 continue;
             }

@@ -7,7 +7,7 @@ use super::Resolver;
 use crate::builtins::Builtin;
 use crate::errors;
 use crate::hir::*;
-use crate::modules::imports;
+use crate::modules::paths;
 
 impl<'t> Resolver<'_, 't> {
     /// Resolves an expression.
@@ -62,7 +62,10 @@ impl<'t> Resolver<'_, 't> {
         })
     }
 
-    pub(super) fn expressions(&mut self, exprs: impl Iterator<Item = ast::Expr<'t>>) -> Vec<ExprId> {
+    pub(super) fn expressions(
+        &mut self,
+        exprs: impl Iterator<Item = ast::Expr<'t>>,
+    ) -> Vec<ExprId> {
         exprs.map(|expr| self.expression(expr)).collect()
     }
 
@@ -122,7 +125,9 @@ impl<'t> Resolver<'_, 't> {
         let (mut anchors, mut words) = (Vec::new(), Vec::new());
         for token in path.segments() {
             match token.kind() {
-                SyntaxKind::SELF | SyntaxKind::SUPER | SyntaxKind::CRATE => anchors.push(token.kind()),
+                SyntaxKind::SELF | SyntaxKind::SUPER | SyntaxKind::CRATE => {
+                    anchors.push(token.kind())
+                }
                 _ => words.push(self.cx.token(self.file, token)),
             }
         }
@@ -141,7 +146,7 @@ impl<'t> Resolver<'_, 't> {
             Err(diagnostic) => {
                 let span = self.span(path);
                 let diagnostic = match diagnostic {
-                    PathFailure::Path(error) => imports::path_error(self.cx, words, span, error),
+                    PathFailure::Path(error) => paths::path_error(self.cx, words, span, error),
                     PathFailure::Variant(def, name) => self.unknown_variant(def, name),
                 };
                 self.cx.report(diagnostic);
@@ -162,15 +167,15 @@ impl<'t> Resolver<'_, 't> {
             && let Some(Res::Def(def)) = self.find_type(first.name)
             && let [variant] = rest
         {
-            let found = imports::variant(self.cx, def, variant.name);
+            let found = paths::variant(self.cx, def, variant.name);
             return found.ok_or(PathFailure::Variant(def, *variant));
         }
-        imports::resolve_path(self.cx, self.module, anchors, words, namespace).map_err(|error| {
+        paths::resolve_path(self.cx, self.module, anchors, words, namespace).map_err(|error| {
             // `m::Shape::Dott`: the path is right up to the enum.
             if let [containers @ .., last] = words
                 && containers.len() > 1
                 && let Ok(Res::Def(def)) =
-                    imports::resolve_path(self.cx, self.module, anchors, containers, Namespace::Types)
+                    paths::resolve_path(self.cx, self.module, anchors, containers, Namespace::Types)
             {
                 return PathFailure::Variant(def, *last);
             }
@@ -184,7 +189,8 @@ impl<'t> Resolver<'_, 't> {
         let owner = self.cx.spelling(item.name.name);
         match &item.kind {
             DefKind::Enum(item) => {
-                let variants = item.variants.iter().map(|variant| self.cx.spelling(variant.name.name));
+                let variants =
+                    item.variants.iter().map(|variant| self.cx.spelling(variant.name.name));
                 let variants: Vec<&str> = variants.collect();
                 errors::unknown_variant(text, name.span, owner, variants)
             }
@@ -232,7 +238,9 @@ impl<'t> Resolver<'_, 't> {
                 let name = self.ident(binding.name()?);
                 CompItem::Binding(self.bind(name, LocalKind::Where), value)
             }
-            ast::CompItem::Condition(condition) => CompItem::Condition(self.expression(condition.expr()?)),
+            ast::CompItem::Condition(condition) => {
+                CompItem::Condition(self.expression(condition.expr()?))
+            }
         })
     }
 
@@ -247,7 +255,9 @@ impl<'t> Resolver<'_, 't> {
         let scrutinee = self.expression(matching.scrutinee()?);
         let mut arms = Vec::new();
         for arm in matching.arms() {
-            let (Some(pattern), Some(value)) = (arm.pattern(), arm.value()) else { continue };
+            let (Some(pattern), Some(value)) = (arm.pattern(), arm.value()) else {
+                continue;
+            };
             arms.push(self.in_frame(|r| {
                 let pattern = r.pattern(pattern, LocalKind::Pattern);
                 let guard = arm.guard().map(|guard| r.expression(guard));
@@ -293,6 +303,6 @@ impl<'t> Resolver<'_, 't> {
 }
 
 enum PathFailure {
-    Path(imports::PathError),
+    Path(paths::PathError),
     Variant(DefId, Ident),
 }

@@ -21,7 +21,9 @@ impl<'t> Resolver<'_, 't> {
 
     fn function(&mut self, def: DefId, item: ast::FnItem<'t>) {
         let attrs = self.attributes(item);
-        let DefKind::Fn(function) = &mut self.cx.program.defs[def].kind else { return };
+        let DefKind::Fn(function) = &mut self.cx.program.defs[def].kind else {
+            return;
+        };
         function.attrs = attrs;
         let id = function.body;
         self.in_body(id, |r| {
@@ -101,11 +103,13 @@ impl<'t> Resolver<'_, 't> {
     fn fields(&mut self, fields: impl Iterator<Item = ast::FieldDef<'t>>) -> Vec<Field> {
         let mut resolved: Vec<Field> = Vec::new();
         for field in fields {
-            let (Some(name), Some(ty)) = (field.name(), field.ty()) else { continue };
+            let (Some(name), Some(ty)) = (field.name(), field.ty()) else {
+                continue;
+            };
             let name = self.ident(name);
             if let Some(first) = resolved.iter().find(|first| first.name.name == name.name) {
                 let (text, first) = (self.text(name.name), first.name.span);
-                self.cx.report(crate::errors::name_clash(&text, name.span, first));
+                self.cx.report(crate::errors::member_clash(&text, name.span, first));
             }
             let ty = self.ty(ty);
             resolved.push(Field { name, ty });
@@ -146,7 +150,9 @@ impl<'t> Resolver<'_, 't> {
     }
 
     fn constant(&mut self, def: DefId, item: ast::ConstItem<'t>) {
-        let DefKind::Const(constant) = &self.cx.program.defs[def].kind else { return };
+        let DefKind::Const(constant) = &self.cx.program.defs[def].kind else {
+            return;
+        };
         let id = constant.body;
         let mut ty = None;
         self.in_body(id, |r| {
@@ -162,7 +168,9 @@ impl<'t> Resolver<'_, 't> {
     fn input(&mut self, def: DefId, item: ast::InputItem<'t>) {
         let Some(ty) = item.ty() else { return };
         let ty = self.ty(ty);
-        let DefKind::Input(input) = &mut self.cx.program.defs[def].kind else { return };
+        let DefKind::Input(input) = &mut self.cx.program.defs[def].kind else {
+            return;
+        };
         input.ty = ty;
         let id = input.body;
         self.in_body(id, |r| {
@@ -174,7 +182,9 @@ impl<'t> Resolver<'_, 't> {
     /// Imports written inside a block.
     pub(super) fn block_imports(&mut self, statements: &[ast::Statement<'t>]) {
         for statement in statements {
-            let ast::Statement::Use(item) = statement else { continue };
+            let ast::Statement::Use(item) = statement else {
+                continue;
+            };
             let Some(tree) = item.tree() else { continue };
             for (name, namespace, res) in imports::in_block(self.cx, self.module, self.file, tree) {
                 self.frame().items.insert((name.name, namespace), (res, name.span));

@@ -25,7 +25,9 @@ impl<'t> Resolver<'_, 't> {
                 let value = i128::from(value);
                 Literal::Int(if negative { -value } else { value }, suffix)
             }
-            NumberValue::Float(value) => Literal::Float(if negative { -value } else { value }, suffix),
+            NumberValue::Float(value) => {
+                Literal::Float(if negative { -value } else { value }, suffix)
+            }
         })
     }
 
@@ -33,7 +35,9 @@ impl<'t> Resolver<'_, 't> {
     pub(super) fn plain_string(&mut self, string: ast::StringExpr<'t>) -> Option<Literal> {
         let mut text = String::new();
         for part in string.parts() {
-            let ast::StringPart::Text(token) = part else { return None };
+            let ast::StringPart::Text(token) = part else {
+                return None;
+            };
             text.push_str(&literal::unescape(token.text()).0);
         }
         Some(Literal::Str(text))

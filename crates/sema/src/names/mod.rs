@@ -26,7 +26,9 @@ mod scope;
 mod statements;
 mod types;
 
-use einlang_source::{FileId, Id};
+use std::collections::HashMap;
+
+use einlang_source::{FileId, Id, Span};
 use einlang_syntax::ast::AstNode;
 
 use crate::context::{Context, span_of};
@@ -40,6 +42,7 @@ use scope::BodyScope;
 /// Resolves the bodies of all modules.
 pub(crate) fn resolve(cx: &mut Context, loaded: &Loaded, collected: Collected<'_>) {
     let mut captures = Vec::new();
+    let mut announced = collected.bindings;
     for (index, items) in collected.items.into_iter().enumerate() {
         let module: ModuleId = Id::from_index(index);
         let file = cx.program.modules[module].file;
@@ -50,6 +53,7 @@ pub(crate) fn resolve(cx: &mut Context, loaded: &Loaded, collected: Collected<'_
             stack: Vec::new(),
             pending: items,
             captures: &mut captures,
+            announced: &mut announced,
             lambda_depth: 0,
             subscript_depth: 0,
             coordinate_calls: 0,
@@ -70,6 +74,8 @@ struct Resolver<'a, 't> {
     pending: Vec<Pending<'t>>,
     /// What functions capture and where they are referred to, of all modules.
     captures: &'a mut Vec<Capture>,
+    /// Bindings of modules by the place of their name, not reached yet.
+    announced: &'a mut HashMap<Span, LocalId>,
     /// How many lambdas are open.
     lambda_depth: u32,
     /// How many subscripts are open, up to the next call: `last` has a meaning inside.
@@ -79,7 +85,7 @@ struct Resolver<'a, 't> {
 }
 
 impl<'t> Resolver<'_, 't> {
-    fn span<'n>(&self, node: impl AstNode<'n>) -> einlang_source::Span {
+    fn span<'n>(&self, node: impl AstNode<'n>) -> Span {
         span_of(self.file, node.range())
     }
 
@@ -97,7 +103,7 @@ impl<'t> Resolver<'_, 't> {
         &mut self.cx.program.bodies[id]
     }
 
-    fn expr(&mut self, kind: ExprKind, span: einlang_source::Span) -> ExprId {
+    fn expr(&mut self, kind: ExprKind, span: Span) -> ExprId {
         self.body().exprs.alloc(Expr { kind, span })
     }
 

@@ -109,7 +109,9 @@ impl<'t> Resolver<'_, 't> {
         match res {
             Res::Variant(..) => Some(res),
             Res::Builtin(_) if res == none => Some(res),
-            Res::Def(def) if matches!(self.cx.program.defs[def].kind, DefKind::Const(_)) => Some(res),
+            Res::Def(def) if matches!(self.cx.program.defs[def].kind, DefKind::Const(_)) => {
+                Some(res)
+            }
             _ => None,
         }
     }

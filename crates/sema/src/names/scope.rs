@@ -87,8 +87,11 @@ impl Resolver<'_, '_> {
         result
     }
 
-    /// Makes a binding without making it visible.
+    /// Makes a binding without making it visible. Those of a module were made beforehand.
     pub(super) fn new_local(&mut self, name: Ident, kind: LocalKind) -> LocalId {
+        if let Some(local) = self.announced.remove(&name.span) {
+            return local;
+        }
         self.body().locals.alloc(Local { name, kind })
     }
 
@@ -216,7 +219,9 @@ impl Resolver<'_, '_> {
         }
         let root: ModuleId = Id::from_index(0);
         self.find_in_module(name, Namespace::Types)
-            .or_else(|| BuiltinType::parse(self.cx.spelling(name)).map(|ty| Res::Builtin(Builtin::Type(ty))))
+            .or_else(|| {
+                BuiltinType::parse(self.cx.spelling(name)).map(|ty| Res::Builtin(Builtin::Type(ty)))
+            })
             .or_else(|| {
                 // A path may also begin at the root of the project.
                 let entry = self.cx.program.modules[root].scope.entries.get(&key)?;
@@ -231,14 +236,17 @@ impl Resolver<'_, '_> {
             for frame in scope.frames.iter().rev() {
                 names.extend(frame.locals.iter().rev().map(|(name, _)| *name));
                 names.extend(frame.indexed.keys().copied());
-                let values = frame.items.iter().filter(|((_, ns), (res, _))| {
-                    *ns == Namespace::Values && *res != Res::Error
-                });
+                let values = frame
+                    .items
+                    .iter()
+                    .filter(|((_, ns), (res, _))| *ns == Namespace::Values && *res != Res::Error);
                 names.extend(values.map(|((name, _), _)| *name));
             }
         }
         let entries = &self.cx.program.modules[self.module].scope.entries;
-        names.extend(entries.keys().filter(|(_, ns)| *ns == Namespace::Values).map(|(name, _)| *name));
+        names.extend(
+            entries.keys().filter(|(_, ns)| *ns == Namespace::Values).map(|(name, _)| *name),
+        );
         let mut names: Vec<&str> = names.into_iter().map(|name| self.cx.spelling(name)).collect();
         for builtin in Builtin::value_names() {
             names.push(builtin);

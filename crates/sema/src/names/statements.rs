@@ -12,7 +12,9 @@ use crate::modules::collect;
 impl<'t> Resolver<'_, 't> {
     /// The statements of the module.
     pub(super) fn module_body(&mut self, statements: &[ast::Statement<'t>]) {
-        let Some(id) = self.cx.program.modules[self.module].body else { return };
+        let Some(id) = self.cx.program.modules[self.module].body else {
+            return;
+        };
         self.in_body(id, |r| {
             let span = einlang_source::Span::at(r.file, 0);
             let block = r.block_contents(statements, None, true);
@@ -35,7 +37,8 @@ impl<'t> Resolver<'_, 't> {
         value: Option<ast::Expr<'t>>,
         top: bool,
     ) -> Block {
-        let inner = if top { std::mem::take(&mut self.pending) } else { self.declare_items(statements) };
+        let inner =
+            if top { std::mem::take(&mut self.pending) } else { self.declare_items(statements) };
         let mut inner = inner.into_iter();
         self.announce_indexed(statements);
         let (mut resolved, mut binds) = (Vec::new(), Vec::new());
@@ -46,8 +49,11 @@ impl<'t> Resolver<'_, 't> {
             self.scope().time += 1;
             self.frame().statement = index as u32;
             match statement {
-                ast::Statement::Fn(_) | ast::Statement::Struct(_) | ast::Statement::Enum(_)
-                | ast::Statement::Const(_) | ast::Statement::Input(_) => {
+                ast::Statement::Fn(_)
+                | ast::Statement::Struct(_)
+                | ast::Statement::Enum(_)
+                | ast::Statement::Const(_)
+                | ast::Statement::Input(_) => {
                     if let Some(pending) = inner.next_if_node(*statement) {
                         self.item(pending.def, pending.item);
                     }
@@ -94,7 +100,9 @@ impl<'t> Resolver<'_, 't> {
                 let def = &self.cx.program.defs[item.def];
                 let (name, namespace) = (def.name, collect::namespace(&def.kind));
                 let key = (name.name, namespace);
-                if let Some((_, first)) = self.frame().items.insert(key, (Res::Def(item.def), name.span)) {
+                if let Some((_, first)) =
+                    self.frame().items.insert(key, (Res::Def(item.def), name.span))
+                {
                     let text = self.text(name.name);
                     self.cx.report(errors::name_clash(&text, name.span, first));
                 }
@@ -108,9 +116,13 @@ impl<'t> Resolver<'_, 't> {
     /// Makes the indexed definitions of a block known to what comes before them.
     fn announce_indexed(&mut self, statements: &[ast::Statement<'t>]) {
         for statement in statements {
-            let ast::Statement::Let(binding) = statement else { continue };
-            let (Some(_), Some(pattern)) = (binding.slots(), binding.pattern()) else { continue };
-            for name in target_names(pattern) {
+            let ast::Statement::Let(binding) = statement else {
+                continue;
+            };
+            let (Some(_), Some(pattern)) = (binding.slots(), binding.pattern()) else {
+                continue;
+            };
+            for name in pattern.names() {
                 let ident = self.ident(name);
                 if !self.frame().indexed.contains_key(&ident.name) {
                     let local = self.new_local(ident, LocalKind::Indexed);
@@ -132,29 +144,8 @@ impl<'t> Resolver<'_, 't> {
         let before = self.frame().locals.len();
         let pattern = self.pattern(pattern, LocalKind::Let);
         let locals: Vec<LocalId> = self.frame().locals[before..].iter().map(|(_, l)| *l).collect();
-        self.publish(&locals, binding);
         let binds = Binds { statement: index, locals, clause: None };
         Some((Statement::Let { pattern, ty, value, attrs }, binds))
-    }
-
-    /// The bindings of a module can be reached from others when they are public.
-    fn publish(&mut self, locals: &[LocalId], binding: ast::LetStmt<'t>) {
-        let body = self.scope().id;
-        if self.stack.len() > 1 || self.scope().frames.len() > 1 {
-            return;
-        }
-        let public = binding.pub_token().is_some();
-        for local in locals {
-            let name = self.body().locals[*local].name;
-            let res = Res::Outer(body, *local);
-            let entry = Entry { res, public, span: name.span, from_glob: true };
-            let entries = &mut self.cx.program.modules[self.module].scope.entries;
-            let old = entries.get(&(name.name, Namespace::Values)).copied();
-            // Bindings shadow each other; an item of the same name stays what it is.
-            if old.is_none_or(|old| matches!(old.res, Res::Outer(other, _) if other == body)) {
-                entries.insert((name.name, Namespace::Values), entry);
-            }
-        }
     }
 
     fn clause(
@@ -166,17 +157,16 @@ impl<'t> Resolver<'_, 't> {
         index: u32,
     ) -> Option<(Statement, Binds)> {
         let span = self.span(binding);
-        let names: Vec<_> = target_names(pattern).into_iter().map(|name| self.ident(name)).collect();
+        let names: Vec<_> = pattern.names().map(|name| self.ident(name)).collect();
         let targets: Vec<LocalId> = names.iter().map(|name| self.target(*name)).collect();
         let first = names.first().map(|name| name.span);
         let (slots, ty, value, until) = self.in_frame(|r| {
-            let slots = r.slots(slots, &names);
+            let slots = r.slots(slots);
             let ty = binding.ty().map(|ty| r.ty(ty));
             let value = binding.value().map(|value| r.expression(value));
             let until = binding.until().and_then(|until| r.until(until));
             (slots, ty, value, until)
         });
-        self.publish(&targets, binding);
         let binds = Binds { statement: index, locals: targets.clone(), clause: first };
         let clause = Clause { targets, slots, ty, value: value?, until, attrs, span };
         Some((Statement::Clause(clause), binds))
@@ -194,7 +184,8 @@ impl<'t> Resolver<'_, 't> {
             Some(local) => *local,
             None => self.new_local(name, LocalKind::Indexed),
         };
-        let bound = self.frame().locals.iter().rev().find(|(other, _)| *other == name.name).copied();
+        let bound =
+            self.frame().locals.iter().rev().find(|(other, _)| *other == name.name).copied();
         match bound {
             Some((_, other)) if other == local => {}
             Some((_, other)) => self.plain_clash(name, other),
@@ -220,7 +211,8 @@ impl<'t> Resolver<'_, 't> {
     fn parameter_named(&mut self, name: Ident) -> Option<LocalId> {
         let scope = self.scope();
         let params = scope.frames.first().filter(|_| scope.frames.len() == 2)?;
-        let (_, local) = params.locals.iter().rev().find(|(other, _)| *other == name.name).copied()?;
+        let (_, local) =
+            params.locals.iter().rev().find(|(other, _)| *other == name.name).copied()?;
         (self.body().locals[local].kind == LocalKind::Param).then_some(local)
     }
 
@@ -254,7 +246,11 @@ impl<'t> Resolver<'_, 't> {
         Some(Attr { name, args })
     }
 
-    pub(super) fn expression_or_error(&mut self, expr: Option<ast::Expr<'t>>, span: Span) -> ExprId {
+    pub(super) fn expression_or_error(
+        &mut self,
+        expr: Option<ast::Expr<'t>>,
+        span: Span,
+    ) -> ExprId {
         match expr {
             Some(expr) => self.expression(expr),
             None => self.expr(ExprKind::Error, span),
@@ -267,17 +263,6 @@ fn is_value(statement: ast::Statement<'_>, value: ast::Expr<'_>) -> bool {
     match statement {
         ast::Statement::Expr(statement) => statement.expr() == Some(value),
         _ => false,
-    }
-}
-
-/// The names that a clause defines: one, or several in a tuple.
-fn target_names(pattern: ast::Pattern<'_>) -> Vec<ast::Name<'_>> {
-    match pattern {
-        ast::Pattern::Name(name) => name.name().into_iter().collect(),
-        ast::Pattern::Paren(paren) => paren.inner().map(target_names).unwrap_or_default(),
-        ast::Pattern::Typed(typed) => typed.pattern().map(target_names).unwrap_or_default(),
-        ast::Pattern::Tuple(tuple) => tuple.elements().flat_map(target_names).collect(),
-        _ => Vec::new(),
     }
 }
 

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::ast::AstNode;
 use crate::kind::SyntaxKind::{self, CRATE, DOC_COMMENT, EQ, PUB};
-use crate::tree::{Element, Token};
+use crate::tree::{Element, Node, Token};
 
 views! {
     /// `#[audit]`
@@ -274,6 +274,11 @@ impl<'t> Variant<'t> {
 }
 
 impl<'t> ModItem<'t> {
+    /// The braces of an inline module.
+    pub fn items_node(self) -> Option<Node<'t>> {
+        child::<ItemList<'_>>(self.0).map(AstNode::node)
+    }
+
     /// The statements of an inline module; none for `mod a;`.
     pub fn inline(self) -> Option<impl Iterator<Item = Statement<'t>>> {
         child::<ItemList<'_>>(self.0).map(|list| children(list.0))

@@ -1,6 +1,8 @@
 //! Views of patterns.
 
-use super::{Literal, Name, Path, StringExpr, Type, TypeAscription, child, children, choices, views};
+use super::{
+    Literal, Name, Path, StringExpr, Type, TypeAscription, child, children, choices, views,
+};
 use crate::ast::AstNode;
 use crate::kind::SyntaxKind::{DOT2, DOT2EQ};
 
@@ -33,6 +35,22 @@ choices! {
         Typed(TypedPat),
         /// `(p)`
         Paren(ParenPat),
+    }
+}
+
+impl<'t> Pattern<'t> {
+    /// The names that the pattern may bind, in source order. Whether a plain name is a constant
+    /// or variant instead, its meaning decides.
+    pub fn names(self) -> impl Iterator<Item = Name<'t>> {
+        self.node().descendants().filter_map(|node| {
+            let name = Name::cast(node)?;
+            let parent = node.parent()?;
+            let short = |field: FieldPat<'_>| field.pattern().is_none();
+            let binds = NamePat::cast(parent).is_some()
+                || RestPat::cast(parent).is_some()
+                || FieldPat::cast(parent).is_some_and(short);
+            binds.then_some(name)
+        })
     }
 }
 

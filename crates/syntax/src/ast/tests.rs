@@ -78,7 +78,8 @@ fn operators_bind_as_the_language_says() {
 
 #[test]
 fn a_function_has_its_parts() {
-    let text = "/// Doubles.\n/// Twice.\n#[audit]\npub fn f<F>[c](x: [F; ..l, c], k: i32 = 2) -> F { x }";
+    let text =
+        "/// Doubles.\n/// Twice.\n#[audit]\npub fn f<F>[c](x: [F; ..l, c], k: i32 = 2) -> F { x }";
     first(text, |statement| {
         let Statement::Fn(item) = statement else { panic!("{statement:?}") };
         assert_eq!(item.doc_lines().collect::<Vec<_>>(), ["Doubles.", "Twice."]);
@@ -96,23 +97,26 @@ fn a_function_has_its_parts() {
 
 #[test]
 fn a_clause_has_its_parts() {
-    first("let x[t in 1.., k: in, ..r, 0] = e where z = 1, g else 0 until c, max 9;", |statement| {
-        let Statement::Let(binding) = statement else { panic!("{statement:?}") };
-        let slots: Vec<_> = binding.slots().expect("slots").items().collect();
-        let Subscript::In(open) = slots[0] else { panic!("{slots:?}") };
-        let Some(Expr::Range(range)) = SubIn::range(open) else { panic!("{slots:?}") };
-        assert!(range.start().is_some() && range.end().is_none());
-        let Subscript::Coord(coord) = slots[1] else { panic!("{slots:?}") };
-        assert_eq!(coord.coordinate().expect("coordinate").text(), "in");
-        assert!(matches!(slots[2], Subscript::Rest(_)));
-        assert!(matches!(slots[3], Subscript::Expr(_)));
-        let Some(Expr::Where(clause)) = binding.value() else { panic!("no where") };
-        assert_eq!(clause.items().count(), 2);
-        assert_eq!(clause.fallback().expect("else").text(), "0");
-        let until = binding.until().expect("until");
-        assert_eq!(until.condition().expect("condition").text(), "c");
-        assert_eq!(until.max().expect("max").text(), "9");
-    });
+    first(
+        "let x[t in 1.., k: in, ..r, 0] = e where z = 1, g else 0 until c, max 9;",
+        |statement| {
+            let Statement::Let(binding) = statement else { panic!("{statement:?}") };
+            let slots: Vec<_> = binding.slots().expect("slots").items().collect();
+            let Subscript::In(open) = slots[0] else { panic!("{slots:?}") };
+            let Some(Expr::Range(range)) = SubIn::range(open) else { panic!("{slots:?}") };
+            assert!(range.start().is_some() && range.end().is_none());
+            let Subscript::Coord(coord) = slots[1] else { panic!("{slots:?}") };
+            assert_eq!(coord.coordinate().expect("coordinate").text(), "in");
+            assert!(matches!(slots[2], Subscript::Rest(_)));
+            assert!(matches!(slots[3], Subscript::Expr(_)));
+            let Some(Expr::Where(clause)) = binding.value() else { panic!("no where") };
+            assert_eq!(clause.items().count(), 2);
+            assert_eq!(clause.fallback().expect("else").text(), "0");
+            let until = binding.until().expect("until");
+            assert_eq!(until.condition().expect("condition").text(), "c");
+            assert_eq!(until.max().expect("max").text(), "9");
+        },
+    );
 }
 
 #[test]

@@ -83,7 +83,13 @@ impl Builder<'_> {
         }
         let parent = self.open.last().copied().unwrap_or(0);
         let id = self.nodes.len() as u32;
-        self.nodes.push(NodeData { kind, first_token, end_token: first_token, end_node: 0, parent });
+        self.nodes.push(NodeData {
+            kind,
+            first_token,
+            end_token: first_token,
+            end_node: 0,
+            parent,
+        });
         self.open.push(id);
     }
 

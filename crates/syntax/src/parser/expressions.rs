@@ -60,7 +60,8 @@ impl Parser<'_> {
     pub(super) fn at_expression_start(&self) -> bool {
         match self.current() {
             IDENT | IN | INT | FLOAT | STR_OPEN | TRUE | FALSE | SELF | SUPER | CRATE | L_PAREN
-            | L_BRACK | L_BRACE | IF | MATCH | TRY | PIPE | PIPE2 | MINUS | BANG | DOT2 | DOT2EQ => true,
+            | L_BRACK | L_BRACE | IF | MATCH | TRY | PIPE | PIPE2 | MINUS | BANG | DOT2
+            | DOT2EQ => true,
             AT => self.nth(1) != FN,
             _ => false,
         }
@@ -112,7 +113,9 @@ impl Parser<'_> {
             ranged = level == Level::Range;
             left = match kind {
                 AS => self.cast(left),
-                ELSE | CATCH | WITH | PIPE_GT | QUESTION_GT | BANG_GT => operators::pipe(self, left),
+                ELSE | CATCH | WITH | PIPE_GT | QUESTION_GT | BANG_GT => {
+                    operators::pipe(self, left)
+                }
                 DOT2 | DOT2EQ => self.range_after(left),
                 _ => self.binary(left, level),
             };

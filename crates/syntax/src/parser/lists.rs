@@ -53,13 +53,18 @@ impl Parser<'_> {
                 if self.eat(COMMA) {
                     commas += 1;
                 } else if !ends {
-                    // Perhaps only the comma is missing: the next round tries an item here.
                     self.error_in_list(Expected::CommaOr(closer), opener);
+                    // Perhaps only the comma is missing: then the next round finds an item here.
+                    let cut = closer != R_BRACE && self.line_was_cut();
+                    if cut || (self.at(L_BRACE) && !self.skip_in_list(opener, closer, after_brace))
+                    {
+                        break;
+                    }
                 }
             } else {
                 let here = if self.at_list_end() { Expected::Token(closer) } else { expected };
                 self.error_in_list(here, opener);
-                if !self.skip_in_list(opener, closer) {
+                if !self.skip_in_list(opener, closer, after_brace) {
                     break;
                 }
                 commas += usize::from(self.eat(COMMA));

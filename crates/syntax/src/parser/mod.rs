@@ -26,7 +26,7 @@ mod types;
 
 use std::sync::Arc;
 
-use einlang_source::{Diagnostic, FileId, Span};
+use einlang_source::{Code, Diagnostic, FileId, Span};
 
 use crate::kind::SyntaxKind::{self, *};
 use crate::lexer::{self, Tokens};
@@ -66,7 +66,24 @@ pub fn parse(file: FileId, text: impl Into<Arc<str>>) -> Parse {
     let tree = Tree::new(text, tokens, built.nodes);
     validate::validate(file, &tree, &mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| diagnostic.primary.span.start);
+    forget_echoes(&tree, &mut diagnostics);
     Parse { tree, diagnostics }
+}
+
+/// A forgotten quote turns the rest of its line inside out. What else is wrong on that line will
+/// mean something only when the quote is there.
+fn forget_echoes(tree: &Tree, diagnostics: &mut Vec<Diagnostic>) {
+    let line = |diagnostic: &Diagnostic| {
+        let before = &tree.text()[..diagnostic.primary.span.start as usize];
+        before.rfind('\n').map_or(0, |newline| newline + 1)
+    };
+    let unterminated = |diagnostic: &&Diagnostic| diagnostic.code == Code::E0102;
+    let lines: Vec<usize> = diagnostics.iter().filter(unterminated).map(line).collect();
+    if !lines.is_empty() {
+        diagnostics.retain(|diagnostic| {
+            diagnostic.code == Code::E0102 || lines.binary_search(&line(diagnostic)).is_err()
+        });
+    }
 }
 
 /// One step of building the tree.

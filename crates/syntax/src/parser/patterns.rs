@@ -55,7 +55,7 @@ fn simple_here(p: &mut Parser<'_>) -> Option<Finished> {
             p.abandon(marker);
             literal_or_range(p)
         }
-        IDENT if !matches!(p.nth(1), COLON2 | L_PAREN | L_BRACE) => {
+        IDENT if !at_constructor(p) => {
             p.name("a name");
             if p.eat(AT) {
                 // `n @ 1 | 2` binds the whole alternative.
@@ -84,6 +84,19 @@ fn simple_here(p: &mut Parser<'_>) -> Option<Finished> {
             return None;
         }
     })
+}
+
+/// A name with a path, a payload or fields after it; `fn f(x {` has none of them.
+fn at_constructor(p: &Parser<'_>) -> bool {
+    match p.nth(1) {
+        COLON2 | L_PAREN => true,
+        L_BRACE => match p.nth(2) {
+            R_BRACE | DOT2 => true,
+            IDENT => matches!(p.nth(3), COLON | COMMA | R_BRACE),
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 /// What follows the path of a variant or struct.

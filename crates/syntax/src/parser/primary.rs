@@ -239,8 +239,24 @@ fn match_expression(p: &mut Parser<'_>) -> Finished {
         p.finish(arms, MATCH_ARM_LIST);
     } else {
         p.error_expected(Expected::Token(L_BRACE));
+        p.skip_to_block();
+        arms_without_brace(p);
     }
     p.finish(marker, MATCH_EXPR)
+}
+
+/// The opening brace of the arms is missing: they are read all the same, up to the closing one.
+fn arms_without_brace(p: &mut Parser<'_>) {
+    let arms = p.start();
+    if p.at(L_BRACE) {
+        p.delimited_with(R_BRACE, Expected::Pattern, true, match_arm);
+    } else if !p.on_new_line() || p.at_pattern_start() {
+        while match_arm(p) {
+            p.eat(COMMA);
+        }
+        p.eat(R_BRACE);
+    }
+    p.finish(arms, MATCH_ARM_LIST);
 }
 
 fn match_arm(p: &mut Parser<'_>) -> bool {

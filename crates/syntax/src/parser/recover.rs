@@ -22,6 +22,9 @@ pub(crate) struct Recovery {
     quiet_until: usize,
     /// The nesting limit was reported; once is enough.
     too_deep: bool,
+    /// Reported errors that may each have been a missing opening brace, and so explain one closing
+    /// brace without a partner.
+    explained_braces: u32,
 }
 
 impl Parser<'_> {
@@ -47,8 +50,24 @@ impl Parser<'_> {
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
         if self.pos >= self.recovery.quiet_until && !self.spoiled() {
             self.errors.push(diagnostic);
+            self.recovery.explained_braces += 1;
         }
         self.recovery.quiet_until = self.pos + QUIET_TOKENS;
+    }
+
+    /// Whether an earlier error explains the closing brace here, which then is no error of its own.
+    pub(super) fn brace_is_explained(&mut self) -> bool {
+        let explained =
+            self.at(R_BRACE) && !self.brackets.balanced && self.recovery.explained_braces > 0;
+        if explained {
+            self.recovery.explained_braces -= 1;
+        }
+        explained
+    }
+
+    /// The line before this one ended inside a string: whatever its brackets were, they are over.
+    pub(super) fn line_was_cut(&self) -> bool {
+        self.pos > 0 && self.on_new_line() && self.is_spoiled(self.span_at(self.pos - 1))
     }
 
     /// A new statement begins: earlier errors no longer silence anything.
@@ -58,16 +77,18 @@ impl Parser<'_> {
 
     /// The current or previous token lies in something that was never terminated.
     fn spoiled(&self) -> bool {
-        let touches = |span: Span| {
-            let errors = &self.tokens.errors;
-            let after = errors.partition_point(|error| error.start <= span.start);
-            after > 0 && span.start <= errors[after - 1].end && span.end <= errors[after - 1].end
-        };
-        let comment_to_the_end =
-            self.at(EOF) && self.tokens.errors.last().is_some_and(|e| e.end as usize == self.text.len());
-        comment_to_the_end
-            || touches(self.span_at(self.pos))
-            || (self.pos > 0 && touches(self.span_at(self.pos - 1)))
+        let errors = &self.tokens.errors;
+        let to_the_end = errors.last().is_some_and(|error| error.end as usize == self.text.len());
+        (self.at(EOF) && to_the_end)
+            || self.is_spoiled(self.span_at(self.pos))
+            || (self.pos > 0 && self.is_spoiled(self.span_at(self.pos - 1)))
+    }
+
+    /// The span lies in something that was never terminated.
+    fn is_spoiled(&self, span: Span) -> bool {
+        let errors = &self.tokens.errors;
+        let after = errors.partition_point(|error| error.start <= span.start);
+        after > 0 && span.end <= errors[after - 1].end
     }
 
     fn found(&self) -> Found<'_> {
@@ -91,7 +112,8 @@ impl Parser<'_> {
             Some(previous) => self.significant[previous] as usize + 1,
             None => return true,
         };
-        let between = self.tokens.starts[before] as usize..self.tokens.starts[token as usize] as usize;
+        let between =
+            self.tokens.starts[before] as usize..self.tokens.starts[token as usize] as usize;
         self.text[between].contains('\n')
     }
 
@@ -107,12 +129,43 @@ impl Parser<'_> {
     /// Takes the semicolon that ends a statement, or finds the end of the statement without it.
     pub(super) fn expect_semicolon(&mut self) {
         if !self.eat(SEMI) {
-            self.error_expected(Expected::Token(SEMI));
-            if !(self.on_new_line() && self.at_statement_start()) {
+            if !self.at_unpaired_brace() {
+                self.error_expected(Expected::Token(SEMI));
+            }
+            let next_statement = self.on_new_line() && self.at_statement_start();
+            if !next_statement && !self.line_was_cut() {
                 self.skip_statement();
             }
         }
         self.believe_again();
+    }
+
+    /// A closing brace without a partner is the mistake itself, and is reported as such.
+    fn at_unpaired_brace(&self) -> bool {
+        self.at(R_BRACE) && self.brackets.partner(self.pos).is_none()
+    }
+
+    /// Where a block must begin and its brace is not here: passes over what stands before a brace
+    /// later on the line. When brackets do not balance, the brace itself is what is missing.
+    pub(super) fn skip_to_block(&mut self) {
+        let Some(brace) = self.brace_on_line().filter(|_| self.brackets.balanced) else { return };
+        let marker = self.start();
+        self.bump_to(brace);
+        self.finish(marker, ERROR);
+    }
+
+    fn brace_on_line(&self) -> Option<usize> {
+        let line_end = self.text[self.span_at(self.pos).start as usize..].find('\n');
+        let end = self.span_at(self.pos).start as usize + line_end.unwrap_or(self.text.len());
+        let mut pos = self.pos;
+        while pos < self.significant.len() && (self.span_at(pos).start as usize) < end {
+            match self.kinds[pos] {
+                L_BRACE => return Some(pos),
+                SEMI | R_BRACE => return None,
+                _ => pos = self.brackets.partner(pos).filter(|p| *p > pos).map_or(pos, |p| p) + 1,
+            }
+        }
+        None
     }
 
     /// Passes over the rest of a statement, its semicolon included.
@@ -150,17 +203,22 @@ impl Parser<'_> {
     }
 
     /// Inside brackets that were opened at `opener`: passes over what fits nowhere, up to a comma
-    /// or the closer. Returns false when the list must end here without its closer.
-    pub(super) fn skip_in_list(&mut self, opener: usize, closer: SyntaxKind) -> bool {
+    /// or the closer. Returns false when the list must end here without its closer. Only a list of
+    /// `arms` holds `=>`; in another one it shows that a pattern was not closed.
+    pub(super) fn skip_in_list(&mut self, opener: usize, closer: SyntaxKind, arms: bool) -> bool {
         let end = self.brackets.partner(opener);
         let marker = self.start();
         let from = self.pos;
         while !self.at(EOF) && !self.at(closer) && !self.at(COMMA) {
             let stop = match end {
                 Some(end) => self.pos >= end,
-                None => self.current().is_closer() || self.at(SEMI) || self.at_item_start(),
+                None => {
+                    matches!(self.current(), SEMI | L_BRACE | IN)
+                        || self.current().is_closer()
+                        || self.at_item_start()
+                }
             };
-            if stop {
+            if stop || (self.at(FAT_ARROW) && !arms) {
                 break;
             }
             self.bump_group();

@@ -31,8 +31,10 @@ pub(super) fn block_statement(p: &mut Parser<'_>) {
 
 fn stray_closer(p: &mut Parser<'_>) {
     let marker = p.start();
-    let diagnostic = errors::unmatched_closer(p.text_at(p.pos), p.span_at(p.pos));
-    p.report(diagnostic);
+    if !p.brace_is_explained() {
+        let diagnostic = errors::unmatched_closer(p.text_at(p.pos), p.span_at(p.pos));
+        p.report(diagnostic);
+    }
     p.bump();
     p.finish(marker, ERROR);
 }
@@ -154,7 +156,7 @@ fn for_loop(p: &mut Parser<'_>, marker: Marker) {
     } else {
         p.error_expected(Expected::Pattern);
     }
-    if p.expect(IN) || p.at_expression_start() {
+    if p.expect(IN) || (p.at_expression_start() && !p.at(L_BRACE)) {
         p.within(Context { no_struct: true, no_else: false }, |p| p.expression());
     }
     body(p);
@@ -184,7 +186,12 @@ pub(super) fn body(p: &mut Parser<'_>) {
         return;
     }
     p.error_expected(Expected::Token(L_BRACE));
-    missing_brace(p);
+    p.skip_to_block();
+    if p.at(L_BRACE) {
+        block(p);
+    } else {
+        missing_brace(p);
+    }
 }
 
 /// The opening brace is missing. When its partner is there, the statements between are read as the

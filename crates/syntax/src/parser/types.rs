@@ -74,7 +74,7 @@ fn element_and_dims(p: &mut Parser<'_>) {
     }
     if !p.eat(R_BRACK) {
         p.error_unclosed(R_BRACK, opener);
-        if p.brackets.partner(opener).is_some() && p.skip_in_list(opener, R_BRACK) {
+        if p.brackets.partner(opener).is_some() && p.skip_in_list(opener, R_BRACK, false) {
             p.eat(R_BRACK);
         }
     }
