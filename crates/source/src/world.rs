@@ -24,6 +24,13 @@ pub trait World {
     /// Replaces a file as a whole: readers see the old bytes or the new ones, never a part.
     fn write_atomic(&self, path: &Path, bytes: &[u8]) -> Result<(), WorldError>;
 
+    /// The names of the files in a directory, in any order. They serve suggestions only, so a world
+    /// that cannot tell answers with none.
+    fn list(&self, directory: &Path) -> Vec<String> {
+        let _ = directory;
+        Vec::new()
+    }
+
     /// The text of a source file. It must be UTF-8 throughout, and nothing is stripped from it:
     /// spans are offsets into the bytes on disk, a byte order mark included.
     fn read_source(&self, path: &Path) -> Result<String, WorldError> {
@@ -131,6 +138,12 @@ impl World for MemoryWorld {
         self.files().insert(path, bytes.to_vec());
         Ok(())
     }
+
+    fn list(&self, directory: &Path) -> Vec<String> {
+        let directory = spelled_out(directory);
+        let files = self.paths().into_iter().filter(|file| file.parent() == Some(&directory));
+        files.filter_map(|file| Some(file.file_name()?.to_string_lossy().into_owned())).collect()
+    }
 }
 
 /// The path without `.`, and with each `..` taking the name before it away.
@@ -184,6 +197,14 @@ mod tests {
         assert_eq!(error.to_string(), "it is not valid UTF-8 at byte 2");
         assert_eq!(world.read_source(Path::new("bad.ein")), Err(error));
         assert_eq!(world.read_source(Path::new("mark.ein")).as_deref(), Ok("\u{feff}x"));
+    }
+
+    #[test]
+    fn directories_are_listed_without_what_lies_deeper() {
+        let world = world().with("a/b/deep.ein", "");
+        assert_eq!(world.list(Path::new("a")), ["main.ein"]);
+        assert_eq!(world.list(Path::new(".")), ["bad.ein"]);
+        assert_eq!(world.list(Path::new("none")), [""; 0]);
     }
 
     #[test]

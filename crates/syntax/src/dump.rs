@@ -17,7 +17,12 @@ pub fn dump(tree: &Tree) -> String {
 pub fn dump_tokens(tree: &Tree) -> String {
     let mut out = String::new();
     for token in tree.tokens() {
-        write_line(&mut out, 0, format_args!("{:?} {:?}", token.kind(), token.text()), token.range());
+        write_line(
+            &mut out,
+            0,
+            format_args!("{:?} {:?}", token.kind(), token.text()),
+            token.range(),
+        );
     }
     out
 }

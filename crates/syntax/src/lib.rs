@@ -16,6 +16,7 @@
 pub mod ast;
 pub mod dump;
 mod errors;
+pub mod format;
 pub mod format_spec;
 pub mod kind;
 pub mod lexer;

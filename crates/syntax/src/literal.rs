@@ -6,9 +6,8 @@
 use std::borrow::Cow;
 
 /// The scalar types a number may carry as a suffix.
-pub const NUMBER_TYPES: &[&str] = &[
-    "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f8e4m3", "f16", "bf16", "f32", "f64",
-];
+pub const NUMBER_TYPES: &[&str] =
+    &["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f8e4m3", "f16", "bf16", "f32", "f64"];
 
 /// What is wrong with a literal.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -68,7 +67,8 @@ pub fn number(text: &str, negative: bool) -> Result<Number<'_>, BadLiteral> {
         return Err(BadLiteral::Exponent);
     }
     check_suffix(digits, suffix)?;
-    let plain: Cow<'_, str> = if digits.contains('_') { digits.replace('_', "").into() } else { digits.into() };
+    let plain: Cow<'_, str> =
+        if digits.contains('_') { digits.replace('_', "").into() } else { digits.into() };
     let float = digits.contains(['.', 'e', 'E']);
     let value = match suffix {
         Some(ty) if float && !ty.contains('f') => {
@@ -119,7 +119,9 @@ fn begins_exponent(rest: &str) -> bool {
 fn check_suffix(digits: &str, suffix: Option<&str>) -> Result<(), BadLiteral> {
     match suffix {
         Some(ty) if !NUMBER_TYPES.contains(&ty) => match ty.chars().next() {
-            Some(letter @ ('b' | 'o')) if digits == "0" && ty.len() > 1 => Err(BadLiteral::Radix(letter)),
+            Some(letter @ ('b' | 'o')) if digits == "0" && ty.len() > 1 => {
+                Err(BadLiteral::Radix(letter))
+            }
             _ => Err(BadLiteral::Suffix(ty.to_string())),
         },
         _ => Ok(()),

@@ -41,7 +41,9 @@ impl Validator<'_> {
 
     fn number(&mut self, node: Node<'_>) {
         let negative = node.token(MINUS).is_some();
-        let Some(token) = node.own_tokens().find(|t| matches!(t.kind(), INT | FLOAT)) else { return };
+        let Some(token) = node.own_tokens().find(|t| matches!(t.kind(), INT | FLOAT)) else {
+            return;
+        };
         if let Err(problem) = literal::number(token.text(), negative) {
             self.malformed(&problem, token.text(), token.range());
         }

@@ -74,13 +74,8 @@ pub(crate) fn too_deep(span: Span) -> Diagnostic {
 
 /// A closing bracket without its opening one.
 pub(crate) fn unmatched_closer(text: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(
-        Code::E0101,
-        format!("unmatched `{text}`"),
-        span,
-        "no bracket is open here",
-    )
-    .with_edit(format!("remove this `{text}`, or open its bracket earlier"), span, "")
+    Diagnostic::error(Code::E0101, format!("unmatched `{text}`"), span, "no bracket is open here")
+        .with_edit(format!("remove this `{text}`, or open its bracket earlier"), span, "")
 }
 
 /// An attribute with nothing to stand before.
@@ -137,41 +132,50 @@ fn advise(diagnostic: Diagnostic, expected: Expected, found: &Found<'_>) -> Diag
         return diagnostic.with_help(advice);
     }
     if found.kind == EQ && expected == Expected::Token(SEMI) {
-        return diagnostic.with_help("begin the statement with `let` to bind a name; `==` compares");
+        return diagnostic
+            .with_help("begin the statement with `let` to bind a name; `==` compares");
     }
     if found.kind == DOT && expected == Expected::Expression {
         return diagnostic.with_help("write a digit before the point: `0.5`, not `.5`");
     }
     if found.kind == INTERP_CLOSE && expected == Expected::Expression {
-        return diagnostic
-            .with_help("write an expression between the braces, or `{{` and `}}` for the characters");
+        return diagnostic.with_help(
+            "write an expression between the braces, or `{{` and `}}` for the characters",
+        );
     }
     let insertion = diagnostic.primary.span;
     match expected {
         Expected::Token(kind) => match (kind.fixed_text(), &found.previous) {
             (Some(text), Some(previous)) => {
                 let end = Span::at(insertion.file, previous.span.end);
-                let spaced = if matches!(kind, EQ | FAT_ARROW | L_BRACE | IN) { format!(" {text}") } else { text.to_string() };
+                let spaced = if matches!(kind, EQ | FAT_ARROW | L_BRACE | IN) {
+                    format!(" {text}")
+                } else {
+                    text.to_string()
+                };
                 diagnostic.with_edit(format!("add `{text}` here"), end, spaced)
             }
             _ => diagnostic.with_help(format!("add {} here", kind.describe())),
         },
-        Expected::CommaOr(closer) => {
-            diagnostic.with_help(format!("separate the parts with `,` and end them with {}", closer.describe()))
-        }
+        Expected::CommaOr(closer) => diagnostic.with_help(format!(
+            "separate the parts with `,` and end them with {}",
+            closer.describe()
+        )),
         Expected::Name(_) if found.kind.is_keyword() => {
             let renamed = format!("{}_", found.text);
-            let help = format!("`{}` is a keyword; choose another name, such as `{renamed}`", found.text);
+            let help =
+                format!("`{}` is a keyword; choose another name, such as `{renamed}`", found.text);
             diagnostic.with_edit(help, found.span, renamed)
         }
         Expected::Name(what) => diagnostic.with_help(format!("write {what} here")),
-        Expected::Expression => diagnostic.with_help("write a value here: a number, a name, a call, a block …"),
-        Expected::Pattern => {
-            diagnostic.with_help("a pattern is a name, a literal, `_`, a tuple, a struct or a variant")
+        Expected::Expression => {
+            diagnostic.with_help("write a value here: a number, a name, a call, a block …")
         }
-        Expected::Type => {
-            diagnostic.with_help("a type is written like `f32`, `[f32; N, 3]`, `(f32, i32)` or `Option<f32>`")
-        }
+        Expected::Pattern => diagnostic
+            .with_help("a pattern is a name, a literal, `_`, a tuple, a struct or a variant"),
+        Expected::Type => diagnostic.with_help(
+            "a type is written like `f32`, `[f32; N, 3]`, `(f32, i32)` or `Option<f32>`",
+        ),
         Expected::Other(_, advice) => diagnostic.with_help(advice),
     }
 }
@@ -187,8 +191,14 @@ const FOREIGN: &[(&str, &str)] = &[
     ("or", "write `||` for or"),
     ("not", "write `!` for not"),
     ("elif", "write `else if`"),
-    ("while", "there are no loops: write a recurrence such as `let x[t in 1..T] = …`, or `until` for a condition"),
-    ("loop", "there are no loops: write a recurrence such as `let x[t in 1..T] = …`, or `until` for a condition"),
+    (
+        "while",
+        "there are no loops: write a recurrence such as `let x[t in 1..T] = …`, or `until` for a condition",
+    ),
+    (
+        "loop",
+        "there are no loops: write a recurrence such as `let x[t in 1..T] = …`, or `until` for a condition",
+    ),
     ("then", "the branches of `if` are blocks: `if c { a } else { b }`"),
     ("import", "modules are imported with `use`"),
 ];
@@ -196,7 +206,9 @@ const FOREIGN: &[(&str, &str)] = &[
 fn foreign_advice(found: &Found<'_>) -> Option<String> {
     let previous = found.previous.as_ref().map_or("", |previous| previous.text);
     if found.kind == EQ && matches!(previous, "+" | "-" | "*" | "/" | "%" | "**") {
-        return Some(format!("bindings are immutable: there is no `{previous}=`, bind a new name instead"));
+        return Some(format!(
+            "bindings are immutable: there is no `{previous}=`, bind a new name instead"
+        ));
     }
     // The suspicious word is the one that does not fit, or the one before it that was taken for a
     // name.
@@ -207,11 +219,35 @@ fn foreign_advice(found: &Found<'_>) -> Option<String> {
 
 /// Characters that look like Einlang but are not, and what was probably meant.
 const LOOKALIKES: &[(char, &str)] = &[
-    ('“', "\""), ('”', "\""), ('„', "\""), ('\'', "\""), ('‘', "\""), ('’', "\""),
-    ('−', "-"), ('–', "-"), ('—', "-"), ('×', "*"), ('·', "*"), ('∗', "*"), ('÷', "/"),
-    ('≤', "<="), ('≥', ">="), ('≠', "!="), ('→', "->"), ('⇒', "=>"), ('∧', "&&"), ('∨', "||"),
-    ('¬', "!"), ('^', "**"), ('&', "&&"), ('；', ";"), ('，', ","), ('：', ":"),
-    ('（', "("), ('）', ")"), ('∂', "@"),
+    ('“', "\""),
+    ('”', "\""),
+    ('„', "\""),
+    ('\'', "\""),
+    ('‘', "\""),
+    ('’', "\""),
+    ('−', "-"),
+    ('–', "-"),
+    ('—', "-"),
+    ('×', "*"),
+    ('·', "*"),
+    ('∗', "*"),
+    ('÷', "/"),
+    ('≤', "<="),
+    ('≥', ">="),
+    ('≠', "!="),
+    ('→', "->"),
+    ('⇒', "=>"),
+    ('∧', "&&"),
+    ('∨', "||"),
+    ('¬', "!"),
+    ('^', "**"),
+    ('&', "&&"),
+    ('；', ";"),
+    ('，', ","),
+    ('：', ":"),
+    ('（', "("),
+    ('）', ")"),
+    ('∂', "@"),
 ];
 
 fn unknown_character(found: &Found<'_>) -> Diagnostic {
@@ -224,7 +260,9 @@ fn unknown_character(found: &Found<'_>) -> Diagnostic {
         "not part of any token",
     );
     match LOOKALIKES.iter().find(|(lookalike, _)| *lookalike == c) {
-        Some((_, meant)) => diagnostic.with_edit(format!("did you mean `{meant}`?"), found.span, *meant),
+        Some((_, meant)) => {
+            diagnostic.with_edit(format!("did you mean `{meant}`?"), found.span, *meant)
+        }
         None => diagnostic.with_edit("remove it, or put it into a string", found.span, ""),
     }
 }

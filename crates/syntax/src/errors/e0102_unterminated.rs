@@ -11,7 +11,9 @@ pub(crate) fn unterminated(file: FileId, error: LexError) -> Diagnostic {
     match error.what {
         Unterminated::String => {
             Diagnostic::error(Code::E0102, "this string has no closing quote", span, "begins here")
-                .with_note("a string ends on the line where it begins; `\\n` stands for a line break")
+                .with_note(
+                    "a string ends on the line where it begins; `\\n` stands for a line break",
+                )
                 .with_edit("close the string with `\"`", end, "\"")
         }
         Unterminated::Interpolation => Diagnostic::error(
@@ -20,7 +22,9 @@ pub(crate) fn unterminated(file: FileId, error: LexError) -> Diagnostic {
             span,
             "the `{` in it is not closed on this line",
         )
-        .with_help("close the interpolation with `}` and the string with `\"`, or write `{{` for a brace"),
+        .with_help(
+            "close the interpolation with `}` and the string with `\"`, or write `{{` for a brace",
+        ),
         Unterminated::Comment => {
             let opener = Span::new(file, error.start, error.start + 2);
             Diagnostic::error(Code::E0102, "this comment has no end", opener, "begins here")

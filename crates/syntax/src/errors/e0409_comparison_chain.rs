@@ -10,7 +10,8 @@ pub(crate) fn comparison_chain(
     [first, second]: [Span; 2],
     whole: Span,
 ) -> Diagnostic {
-    let rewritten = format!("{left} {} {middle} && {middle} {} {right}", operators[0], operators[1]);
+    let rewritten =
+        format!("{left} {} {middle} && {middle} {} {right}", operators[0], operators[1]);
     let diagnostic = Diagnostic::error(
         Code::E0409,
         "comparisons cannot be chained",

@@ -5,7 +5,9 @@
 //! not part of `::` begins the format specification.
 
 use super::{Lexer, OpenString, Unterminated};
-use crate::kind::SyntaxKind::{INTERP_CLOSE, INTERP_OPEN, INTERP_SPEC, STR_CLOSE, STR_OPEN, STR_TEXT};
+use crate::kind::SyntaxKind::{
+    INTERP_CLOSE, INTERP_OPEN, INTERP_SPEC, STR_CLOSE, STR_OPEN, STR_TEXT,
+};
 
 impl Lexer<'_> {
     pub(super) fn string_open(&mut self) {

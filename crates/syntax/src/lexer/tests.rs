@@ -60,8 +60,18 @@ fn strings_hold_expressions() {
     assert_eq!(
         kinds(r#""{f("{y}")}""#),
         [
-            STR_OPEN, INTERP_OPEN, IDENT, L_PAREN, STR_OPEN, INTERP_OPEN, IDENT, INTERP_CLOSE,
-            STR_CLOSE, R_PAREN, INTERP_CLOSE, STR_CLOSE
+            STR_OPEN,
+            INTERP_OPEN,
+            IDENT,
+            L_PAREN,
+            STR_OPEN,
+            INTERP_OPEN,
+            IDENT,
+            INTERP_CLOSE,
+            STR_CLOSE,
+            R_PAREN,
+            INTERP_CLOSE,
+            STR_CLOSE
         ]
     );
 }

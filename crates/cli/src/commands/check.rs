@@ -1,0 +1,93 @@
+//! `einlang check`: reports the errors of programs without running them.
+
+use clap::Args;
+use einlang_driver::Session;
+use einlang_source::Diagnostics;
+
+use crate::Shell;
+use crate::args::{HELP_TEMPLATE, ProgramArgs};
+use crate::exit::{Exit, Stop};
+use crate::inputs::{self, Input};
+use crate::message::counted;
+
+const EXAMPLES: &str = "\
+Examples:
+  einlang check model.ein          report the errors of a program
+  einlang check .                  report those of every `.ein` file below the current directory
+  einlang check -c 'let x = 1;'    check a program given as text
+  einlang check src --message-format json 2> errors.jsonl";
+
+/// Report the errors of programs without running them
+#[derive(Debug, Args)]
+#[command(
+    before_help = EXAMPLES,
+    help_template = HELP_TEMPLATE,
+    override_usage = "einlang check [OPTIONS] <PATH… | - | -c SOURCE>"
+)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    programs: ProgramArgs,
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Tally {
+    n_files: usize,
+    n_errors: usize,
+    n_warnings: usize,
+}
+
+impl Tally {
+    fn add(&mut self, diagnostics: &Diagnostics) {
+        self.n_files += 1;
+        self.n_errors += diagnostics.n_errors();
+        self.n_warnings += diagnostics.n_warnings();
+    }
+
+    fn line(&self) -> String {
+        let errors = match self.n_errors {
+            0 => "no errors".to_owned(),
+            n => counted(n, "error"),
+        };
+        let warnings = match self.n_warnings {
+            0 => String::new(),
+            n => format!(", {}", counted(n, "warning")),
+        };
+        format!("checked {}: {errors}{warnings}", counted(self.n_files, "file"))
+    }
+}
+
+/// Checks each program on its own.
+pub(crate) fn run(args: &CheckArgs, shell: &Shell) -> Result<Exit, Stop> {
+    let inputs = inputs::several(&args.programs, "check")?;
+    inputs.warn_of_empty_directories(&shell.terminal);
+    let mut tally = Tally::default();
+    for input in &inputs.list {
+        tally.add(&check(input, shell));
+    }
+    shell.terminal.summary(&tally.line());
+    Ok(Exit::with_errors(tally.n_errors > 0))
+}
+
+/// Reports on one program. Its session ends here, so that memory does not grow with the number of
+/// files.
+fn check(input: &Input, shell: &Shell) -> Diagnostics {
+    let mut session = Session::new(&shell.world);
+    let loaded = input.load(&mut session);
+    let diagnostics = loaded.map_or_else(|errors| errors, |file| session.check(file));
+    shell.terminal.diagnostics(session.sources(), &diagnostics);
+    diagnostics
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_reads_well() {
+        let line = |n_files, n_errors, n_warnings| Tally { n_files, n_errors, n_warnings }.line();
+        assert_eq!(line(3, 0, 0), "checked 3 files: no errors");
+        assert_eq!(line(1, 2, 0), "checked 1 file: 2 errors");
+        assert_eq!(line(2, 1, 1), "checked 2 files: 1 error, 1 warning");
+    }
+}

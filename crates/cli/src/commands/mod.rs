@@ -1,0 +1,25 @@
+//! The commands, one per file: its arguments, its help, and what it does.
+
+pub(crate) mod check;
+pub(crate) mod completions;
+mod diff;
+pub(crate) mod explain;
+pub(crate) mod fmt;
+pub(crate) mod ir;
+pub(crate) mod run;
+
+use crate::Shell;
+use crate::args::Command;
+use crate::exit::{Exit, Stop};
+
+/// Runs a command to its end.
+pub(crate) fn run(command: &Command, shell: &Shell) -> Result<Exit, Stop> {
+    match command {
+        Command::Run(args) => run::run(args, shell),
+        Command::Check(args) => check::run(args, shell),
+        Command::Fmt(args) => fmt::run(args, shell),
+        Command::Explain(args) => explain::run(args, shell),
+        Command::Ir(args) => ir::run(args, shell),
+        Command::Completions(args) => completions::run(args, shell),
+    }
+}

@@ -1,0 +1,58 @@
+//! `einlang check`.
+
+use crate::support::Sandbox;
+
+#[test]
+fn a_file_is_checked() {
+    let sandbox = Sandbox::with("good.ein", "let x = 1;\n");
+    sandbox.einlang(&["check", "good.ein"]).ends_with(0).says("", "checked 1 file: no errors\n");
+    sandbox.einlang(&["check", "-q", "good.ein"]).ends_with(0).says("", "");
+}
+
+#[test]
+fn several_files_are_reported_in_order() {
+    let sandbox = Sandbox::with("b.ein", "let x = 1 < 2 < 3;\n");
+    sandbox.write("a.ein", "let s = \"open;\n");
+    sandbox.write("good.ein", "let x = 1;\n");
+    sandbox.transcript("check-several", &["check", "b.ein", "good.ein", "a.ein"]).ends_with(1);
+}
+
+#[test]
+fn directories_are_searched() {
+    let sandbox = Sandbox::with("src/b.ein", "let x = 1;\n");
+    sandbox.write("src/deep/a.ein", "let y = ;\n");
+    sandbox.write("src/.cache/c.ein", "let = ;\n");
+    sandbox.write("src/notes.md", "let = ;\n");
+    let answer = sandbox.einlang(&["check", "."]).ends_with(1);
+    assert!(answer.stderr.contains(" --> src/deep/a.ein:1:9\n"), "{}", answer.stderr);
+    assert!(answer.stderr.ends_with("checked 2 files: 1 error\n"), "{}", answer.stderr);
+}
+
+#[test]
+fn a_directory_without_programs_is_worth_a_warning() {
+    let sandbox = Sandbox::with("empty/readme.md", "");
+    sandbox.transcript("check-empty-directory", &["check", "empty"]).ends_with(0);
+}
+
+#[test]
+fn one_bad_path_does_not_hide_the_others() {
+    let sandbox = Sandbox::with("good.ein", "let x = 1;\n");
+    let answer = sandbox.einlang(&["check", "none.ein", "good.ein"]).ends_with(1);
+    assert!(answer.stderr.starts_with("error[E0901]"), "{}", answer.stderr);
+    assert!(answer.stderr.ends_with("checked 2 files: 1 error\n"), "{}", answer.stderr);
+}
+
+#[test]
+fn text_and_standard_input_are_checked_too() {
+    let sandbox = Sandbox::new();
+    sandbox.einlang(&["check", "-c", "let x = 1;"]).ends_with(0);
+    sandbox.einlang(&["check", "-c", "let x = ;"]).ends_with(1);
+    sandbox.einlang_with_stdin(&["check", "-"], b"let x = 1;").ends_with(0);
+    sandbox.einlang_with_stdin(&["check", "-"], b"let x = ;").ends_with(1);
+}
+
+#[test]
+fn line_ends_and_marks_of_other_systems_are_fine() {
+    let sandbox = Sandbox::with("dos.ein", "\u{feff}let x = 1;\r\nlet y = 2;\r\n");
+    sandbox.einlang(&["check", "dos.ein"]).ends_with(0);
+}

@@ -1,0 +1,18 @@
+//! The binary from end to end, as a user or a script meets it.
+//!
+//! Each test works in a folder of its own. What people read is compared with the transcripts in
+//! `tests/cli/` at the root of the repository; `EINLANG_BLESS=1` rewrites them.
+
+mod check;
+mod colors;
+mod document;
+mod explain;
+mod fmt;
+mod help;
+mod ir;
+mod json;
+mod run;
+mod streams;
+mod support;
+mod unreadable;
+mod usage;

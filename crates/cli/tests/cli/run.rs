@@ -1,0 +1,65 @@
+//! `einlang run` and its short forms.
+
+use crate::support::Sandbox;
+
+const NOTE: &str =
+    "note: the program is well formed; nothing was evaluated, because this build has no backend\n";
+
+#[test]
+fn a_good_program_is_well_formed() {
+    let sandbox = Sandbox::with("model.ein", "let x = 1;\n");
+    sandbox.transcript("run", &["run", "model.ein"]).ends_with(0);
+    sandbox.einlang(&["model.ein"]).ends_with(0).says("", NOTE);
+    sandbox.einlang(&["--color", "never", "model.ein"]).ends_with(0).says("", NOTE);
+}
+
+#[test]
+fn programs_come_from_arguments_and_pipes() {
+    let sandbox = Sandbox::new();
+    sandbox.einlang(&["-c", "let x = 1;"]).ends_with(0).says("", NOTE);
+    sandbox.einlang(&["run", "-c", "let x = 1;"]).ends_with(0).says("", NOTE);
+    sandbox.einlang_with_stdin(&["-"], b"let x = 1;\n").ends_with(0).says("", NOTE);
+    sandbox.einlang_with_stdin(&["run", "-"], b"let x = 1;\n").ends_with(0).says("", NOTE);
+    sandbox.einlang(&["-c", "-1"]).ends_with(1);
+}
+
+#[test]
+fn an_empty_program_is_fine() {
+    let sandbox = Sandbox::with("empty.ein", "");
+    sandbox.einlang(&["empty.ein"]).ends_with(0);
+    sandbox.einlang(&["-c", ""]).ends_with(0);
+    sandbox.einlang_with_stdin(&["-"], b"").ends_with(0);
+}
+
+#[test]
+fn errors_end_with_code_1() {
+    let sandbox = Sandbox::with("model.ein", "let x = 1 < 2 < 3;\nlet y = 0b1;\n");
+    sandbox.transcript("run-with-errors", &["model.ein"]).ends_with(1);
+    let answer = sandbox.einlang_with_stdin(&["-"], b"let x = ;").ends_with(1);
+    assert!(answer.stderr.contains(" --> <standard input>:1:9\n"), "{}", answer.stderr);
+    let answer = sandbox.einlang(&["-c", "let x = ;"]).ends_with(1);
+    assert!(answer.stderr.contains(" --> <command line>:1:9\n"), "{}", answer.stderr);
+    assert_eq!(answer.stdout, "");
+}
+
+#[test]
+fn quiet_leaves_errors_only() {
+    let sandbox = Sandbox::new();
+    sandbox.einlang(&["-q", "-c", "let x = 1;"]).ends_with(0).says("", "");
+    let answer = sandbox.einlang(&["-q", "-c", "let x = ;"]).ends_with(1);
+    assert!(answer.stderr.starts_with("error[E0101]") && !answer.stderr.contains("could not run"));
+}
+
+#[test]
+fn absurd_nesting_is_an_error_and_no_crash() {
+    let sandbox = Sandbox::new();
+    for (open, close) in [("(", ")"), ("[", "]"), ("{", "}"), ("-", ""), ("1 + ", ""), ("f(", ")")]
+    {
+        let program = format!("let x = {}1{};", open.repeat(10_000), close.repeat(10_000));
+        for command in ["run", "check", "fmt", "ir"] {
+            let answer = sandbox.einlang_with_stdin(&[command, "-"], program.as_bytes());
+            assert_eq!(answer.code, 1, "{command} {open}");
+            assert!(answer.stderr.contains("nested too deeply"), "{command} {open}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! The compilation of an Einlang program as one list of stages, and what tools ask of it.
+//!
+//! A [`Session`] reads sources through the [`World`](einlang_source::World) it is given and answers
+//! with plain data: diagnostics, formatted text, the program as a stage sees it. The command line,
+//! the Python package, an editor and a web page are shells around it.
+//!
+//! ```
+//! use einlang_driver::Session;
+//! use einlang_source::MemoryWorld;
+//!
+//! let world = MemoryWorld::new().with("main.ein", "let x = 1 < 2 < 3;");
+//! let mut session = Session::new(&world);
+//! let file = session.load("main.ein".as_ref()).expect("the file is there");
+//! let diagnostics = session.check(file);
+//! assert_eq!(diagnostics.iter().next().map(|d| d.code.as_str()), Some("E0409"));
+//! ```
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`session`] | sources and the questions about them |
+//! | [`pipeline`] | the stages, in order, in one list |
+//! | [`explain`] | the page of each diagnostic code |
+//! | `errors` | the words for files that cannot be read |
+//!
+//! Invariants: nothing is printed and no process ends here; all input and output goes through the
+//! world; a problem with a file is a diagnostic like any other.
+
+mod errors;
+pub mod explain;
+pub mod pipeline;
+pub mod session;
+
+pub use pipeline::{Compilation, Stage};
+pub use session::{COMMAND_LINE, MAX_SOURCE_BYTES, Printed, STANDARD_INPUT, Session};

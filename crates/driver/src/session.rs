@@ -1,0 +1,178 @@
+//! A session: the sources that were loaded, and the questions that tools ask about them.
+//!
+//! Invariants: a [`FileId`] that a session returned is a text that can be compiled; a file that
+//! cannot be read becomes diagnostics, and its name (with as much of its text as helps) stays among
+//! the sources so that they can be rendered.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use einlang_source::{Diagnostic, Diagnostics, FileId, Sources, World, WorldError};
+use einlang_syntax::Parse;
+use einlang_syntax::format::format_source;
+
+use crate::errors;
+use crate::pipeline::{self, Compilation, Stage};
+
+/// The name of a program that was given as an argument.
+pub const COMMAND_LINE: &str = "<command line>";
+
+/// The name of a program that was read from standard input.
+pub const STANDARD_INPUT: &str = "<standard input>";
+
+/// The largest source that is accepted, in bytes. Nobody writes that much, and a data file that was
+/// passed by mistake should be refused before it fills the memory.
+pub const MAX_SOURCE_BYTES: usize = 256 << 20;
+
+/// The program as a stage sees it, and what is wrong with it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Printed {
+    /// The printed form; it is there even if the program has errors.
+    pub text: String,
+    /// The diagnostics up to that stage.
+    pub diagnostics: Diagnostics,
+}
+
+/// Sources and the world they come from.
+pub struct Session<'w> {
+    world: &'w dyn World,
+    sources: Sources,
+}
+
+impl<'w> Session<'w> {
+    /// A session without sources.
+    pub fn new(world: &'w dyn World) -> Session<'w> {
+        Session { world, sources: Sources::new() }
+    }
+
+    /// Every text of the session, for rendering diagnostics.
+    pub fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    /// Reads a source file of the world.
+    pub fn load(&mut self, path: &Path) -> Result<FileId, Diagnostics> {
+        let name = path.display().to_string();
+        match self.world.read(path) {
+            Ok(bytes) => self.add_bytes(&name, bytes),
+            Err(error) => {
+                let diagnostic = self.unreadable(&name, &error);
+                Err(errors::suggest_path(diagnostic, &error, self.world, path).into())
+            }
+        }
+    }
+
+    /// Adds a source that is text already, under the name that diagnostics show.
+    pub fn add_text(&mut self, name: &str, text: impl Into<Arc<str>>) -> FileId {
+        self.sources.add(name, text)
+    }
+
+    /// Adds a source that came from outside the world, such as standard input, as bytes.
+    pub fn add_bytes(&mut self, name: &str, bytes: Vec<u8>) -> Result<FileId, Diagnostics> {
+        if bytes.len() > MAX_SOURCE_BYTES {
+            return Err(self.unreadable(name, &WorldError::TooLarge).into());
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok(self.sources.add(name, text)),
+            Err(error) => {
+                let offset = error.utf8_error().valid_up_to();
+                Err(errors::not_utf8(&mut self.sources, name, error.as_bytes(), offset).into())
+            }
+        }
+    }
+
+    /// The diagnostic for a source that could not be read at all. It has no place in a text, so it
+    /// points into an empty one that bears the name of the source.
+    pub fn unreadable(&mut self, name: &str, error: &WorldError) -> Diagnostic {
+        let file = self.sources.add(name, "");
+        errors::unreadable(name, file, error)
+    }
+
+    /// The tree of a file and the errors of its grammar.
+    pub fn parse(&self, file: FileId) -> Parse {
+        einlang_syntax::parse(file, self.sources.text_arc(file))
+    }
+
+    /// Everything that is wrong with a file.
+    pub fn check(&self, file: FileId) -> Diagnostics {
+        self.compile(file).diagnostics
+    }
+
+    /// The file in the one layout that the language has, or the errors that keep it from being
+    /// understood.
+    pub fn format(&self, file: FileId) -> Result<String, Diagnostics> {
+        format_source(file, self.sources.text(file)).map_err(Diagnostics::from)
+    }
+
+    /// The file as it is after a stage.
+    pub fn ir(&self, file: FileId, stage: Stage) -> Printed {
+        let compilation = self.compile(file);
+        Printed { text: stage.print(&compilation), diagnostics: compilation.diagnostics }
+    }
+
+    fn compile(&self, file: FileId) -> Compilation {
+        pipeline::compile(file, self.sources.text_arc(file))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use einlang_source::MemoryWorld;
+
+    use super::*;
+
+    fn codes(diagnostics: &Diagnostics) -> Vec<&'static str> {
+        diagnostics.iter().map(|diagnostic| diagnostic.code.as_str()).collect()
+    }
+
+    #[test]
+    fn files_and_texts_are_checked_alike() {
+        let world = MemoryWorld::new().with("good.ein", "let x = 1;").with("bad.ein", "let = 1;");
+        let mut session = Session::new(&world);
+        let good = session.load(Path::new("good.ein")).expect("it is there");
+        let bad = session.load(Path::new("bad.ein")).expect("it is there");
+        let text = session.add_text(COMMAND_LINE, "let y = 2");
+        assert_eq!(codes(&session.check(good)), [""; 0]);
+        assert_eq!(codes(&session.check(bad)), ["E0101"]);
+        assert_eq!(codes(&session.check(text)), ["E0101"]);
+        assert_eq!(session.sources().name(text), "<command line>");
+        assert_eq!(session.parse(good).tree.text(), "let x = 1;");
+    }
+
+    #[test]
+    fn a_file_that_is_missing_is_a_diagnostic() {
+        let world = MemoryWorld::new();
+        let mut session = Session::new(&world);
+        let diagnostics = session.load(Path::new("none.ein")).expect_err("there is none");
+        assert_eq!(codes(&diagnostics), ["E0901"]);
+    }
+
+    #[test]
+    fn bytes_must_be_text() {
+        let world = MemoryWorld::new();
+        let mut session = Session::new(&world);
+        assert!(session.add_bytes(STANDARD_INPUT, b"let x = 1;".to_vec()).is_ok());
+        let diagnostics = session.add_bytes(STANDARD_INPUT, b"\xff".to_vec()).expect_err("no text");
+        assert_eq!(codes(&diagnostics), ["E0903"]);
+    }
+
+    #[test]
+    fn formatting_gives_text_or_errors() {
+        let world = MemoryWorld::new();
+        let mut session = Session::new(&world);
+        let good = session.add_text(COMMAND_LINE, "let   x=1 ;");
+        let bad = session.add_text(COMMAND_LINE, "let x = ;\n");
+        assert_eq!(session.format(good).as_deref(), Ok("let x = 1;\n"));
+        assert_eq!(session.format(bad).map_err(|errors| codes(&errors)), Err(vec!["E0101"]));
+    }
+
+    #[test]
+    fn a_program_with_errors_is_still_printed() {
+        let world = MemoryWorld::new();
+        let mut session = Session::new(&world);
+        let file = session.add_text(COMMAND_LINE, "let x = ;");
+        let printed = session.ir(file, Stage::Parse);
+        assert!(printed.text.starts_with("SOURCE_FILE"));
+        assert_eq!(codes(&printed.diagnostics), ["E0101"]);
+    }
+}

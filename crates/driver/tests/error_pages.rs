@@ -1,0 +1,82 @@
+//! The programs of the error pages do what the pages say.
+//!
+//! A block marked `ein,fails` reports the code of its page and no other; a block marked
+//! `ein,repaired` reports nothing. Each block is saved as `src/main.ein` in a world of its own and
+//! loaded from there. Some errors are about the path and not about the text: a block whose first
+//! line is `// $ einlang run PATH` is saved in the same place, but it is PATH that is loaded.
+
+use std::path::Path;
+
+use einlang_driver::{Session, explain};
+use einlang_source::render::{self, Options};
+use einlang_source::{Code, MemoryWorld};
+
+/// Where every block is saved.
+const SAVED_AS: &str = "src/main.ein";
+
+/// What the first line of a block may say.
+const CALLED_AS: &str = "// $ einlang run ";
+
+struct Block<'a> {
+    fails: bool,
+    text: &'a str,
+}
+
+/// The fenced blocks of a page. `cargo xtask tidy` sees to it that there are only these two kinds.
+fn blocks(page: &str) -> Vec<Block<'_>> {
+    let fenced = page.split("\n```").skip(1).step_by(2);
+    let parts = fenced.filter_map(|block| block.split_once('\n'));
+    parts.map(|(kind, text)| Block { fails: kind == "ein,fails", text }).collect()
+}
+
+/// The codes that the program reports, and the messages as people see them.
+fn report(text: &str) -> (Vec<Code>, String) {
+    let first_line = text.lines().next().unwrap_or_default();
+    let path = first_line.strip_prefix(CALLED_AS).unwrap_or(SAVED_AS);
+    let world = MemoryWorld::new().with(SAVED_AS, text);
+    let mut session = Session::new(&world);
+    let found = session.load(Path::new(path)).map(|file| session.check(file));
+    let found = found.unwrap_or_else(|errors| errors);
+    let shown = found.iter().map(|d| render::human(session.sources(), d, &Options::default()));
+    (found.iter().map(|d| d.code).collect(), shown.collect::<Vec<_>>().join("\n\n"))
+}
+
+#[test]
+fn failing_programs_report_the_code_of_their_page() {
+    for (code, page) in explain::PAGES {
+        for block in blocks(page).iter().filter(|block| block.fails) {
+            let (codes, shown) = report(block.text);
+            let as_promised = !codes.is_empty() && codes.iter().all(|found| found == code);
+            assert!(as_promised, "page {code}, program\n{}\nreports\n{shown}", block.text);
+        }
+    }
+}
+
+#[test]
+fn repaired_programs_report_nothing() {
+    for (code, page) in explain::PAGES {
+        for block in blocks(page).iter().filter(|block| !block.fails) {
+            let (codes, shown) = report(block.text);
+            assert!(codes.is_empty(), "page {code}, program\n{}\nreports\n{shown}", block.text);
+        }
+    }
+}
+
+#[test]
+fn every_page_has_both_kinds_of_programs() {
+    for (code, page) in explain::PAGES {
+        let blocks = blocks(page);
+        assert!(blocks.iter().any(|block| block.fails), "{code}");
+        assert!(blocks.iter().any(|block| !block.fails), "{code}");
+    }
+}
+
+#[test]
+fn every_error_says_what_to_do() {
+    for (code, page) in explain::PAGES {
+        for block in blocks(page).iter().filter(|block| block.fails) {
+            let (_, shown) = report(block.text);
+            assert!(shown.contains("help: "), "page {code}:\n{shown}");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The formatter: one canonical layout for every program.
+//!
+//! Contract
+//! - Lines of at most 100 characters where the program lets them be that short, indentation by four
+//!   spaces, lines end with a line feed, the file ends with exactly one (an empty file stays empty),
+//!   no white space at the end of a line.
+//! - Only white space changes. The tokens are the same in the same order, and every comment is kept,
+//!   in order, between the same tokens. A comment at the end of a line stays at the end of a line,
+//!   one on a line of its own stays on one, one inside a line stays inside it. White space at the
+//!   end of line comments goes; the inside of block comments and of strings is never touched.
+//! - The result parses to the same tree, and formatting it again changes nothing.
+//!
+//! Layout
+//! - One statement, item, arm or field a line. Between them at most one empty line is kept where
+//!   there was one; none at the start or end of a block.
+//! - The author decides with a line break after the opening brace whether a block or the body of a
+//!   `struct`, `enum` or `match` is broken. Without one it stays on its line if it fits and holds at
+//!   most two statements. An array of arrays may be broken in the same way, one row a line, and a
+//!   comma behind the last item of a list keeps the list broken.
+//! - A list that does not fit breaks after its bracket, one item a line (arrays of numbers fill their
+//!   lines); chains of operators break before the operators, pipelines before each stage; `where` and
+//!   `until` go to lines of their own; a value leaves the line of its `=` only when nothing else
+//!   helps.
+//!
+//! How: `Formatter` walks the tree and writes a document (`doc`), taking each token exactly once, in
+//! order, with the comments around it (`comments`) and the space before it (`spaces`); `printer`
+//! decides where lines end. What kind of node may break where is in `statements`, `lists` and
+//! `expressions`; everything else is its parts in a row. All of it is linear in the size of the
+//! file, and recursion is bounded by how deep programs may nest.
+
+mod align;
+mod comments;
+mod doc;
+mod expressions;
+mod lists;
+mod printer;
+mod spaces;
+mod statements;
+mod walk;
+
+use einlang_source::{Diagnostic, FileId};
+
+use crate::kind::SyntaxKind::ERROR;
+use crate::tree::Tree;
+
+/// The canonical text of a program that was parsed without errors. A tree with errors in it comes
+/// back as it was written.
+pub fn format(tree: &Tree) -> String {
+    if tree.root().descendants().any(|node| node.kind() == ERROR) {
+        return tree.text().to_owned();
+    }
+    printer::print(&walk::document(tree))
+}
+
+/// Parses a text and formats it, or says why it cannot be parsed.
+pub fn format_source(file: FileId, text: &str) -> Result<String, Vec<Diagnostic>> {
+    let parsed = crate::parse(file, text);
+    if parsed.diagnostics.is_empty() { Ok(format(&parsed.tree)) } else { Err(parsed.diagnostics) }
+}

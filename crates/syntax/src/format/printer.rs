@@ -1,0 +1,287 @@
+//! The printer: a document to text, in one pass over its commands.
+//!
+//! A group is laid out on one line when its own width, with the text behind it up to the next place
+//! where a line may end, fits in what is left of the line. Widths are sums from the start of the
+//! document, computed once, so that each decision is one subtraction and printing is linear.
+//!
+//! White space is written late: a line end or a space waits until the next text is known, and
+//! therefore no line ends with a space.
+
+use super::align::{Trailing, align};
+use super::doc::{Cmd, Doc, GroupId, Place, Sort};
+
+/// The longest line that groups try to keep to, in characters.
+pub(super) const WIDTH: usize = 100;
+
+/// One step of indentation.
+const INDENT: usize = 4;
+
+/// Prints a document; the text ends with exactly one line end unless it is empty.
+pub(super) fn print(doc: &Doc<'_>) -> String {
+    let mut printer = Printer::new(doc);
+    for (i, cmd) in doc.cmds.iter().enumerate() {
+        printer.command(i, *cmd);
+    }
+    if !printer.out.is_empty() {
+        printer.out.push('\n');
+    }
+    align(&printer.out, &printer.trailing)
+}
+
+/// How the lines of an open group are laid out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mode {
+    Flat,
+    Broken,
+}
+
+/// White space that is due before the next text.
+#[derive(Clone, Copy, Debug, Default)]
+struct Due {
+    newlines: u8,
+    /// The indentation after the line end.
+    indent: usize,
+    space: bool,
+}
+
+struct Printer<'d, 't> {
+    doc: &'d Doc<'t>,
+    out: String,
+    line: usize,
+    column: usize,
+    indent: usize,
+    outer_indents: Vec<usize>,
+    due: Due,
+    modes: Vec<Mode>,
+    /// For each group that was printed: its lines were broken.
+    broken: Vec<bool>,
+    /// Groups that must not be flat, because the group that hugs them did not fit.
+    unfit: Vec<bool>,
+    widths: Widths,
+    trailing: Vec<Trailing>,
+}
+
+impl<'d, 't> Printer<'d, 't> {
+    fn new(doc: &'d Doc<'t>) -> Printer<'d, 't> {
+        Printer {
+            doc,
+            out: String::new(),
+            line: 0,
+            column: 0,
+            indent: 0,
+            outer_indents: Vec::new(),
+            due: Due::default(),
+            modes: vec![Mode::Broken],
+            broken: vec![false; doc.groups.len()],
+            unfit: vec![false; doc.groups.len()],
+            widths: Widths::of(doc),
+            trailing: Vec::new(),
+        }
+    }
+
+    fn command(&mut self, at: usize, cmd: Cmd<'t>) {
+        match cmd {
+            Cmd::Text(text) => self.text(text),
+            Cmd::Space => self.due.space = true,
+            Cmd::Line { space, .. } => self.line(self.mode() == Mode::Broken, space),
+            Cmd::LineIf(group) => self.line(self.broken[group.index()], true),
+            Cmd::Rejoin => self.line(false, true),
+            Cmd::Blank if self.due.newlines > 0 => self.due.newlines = 2,
+            Cmd::Blank => {}
+            Cmd::Comment { text, place, source_column } => {
+                self.comment(text, place);
+                if place == Place::EndOfLine && !text.contains('\n') {
+                    self.remember(text, source_column);
+                }
+            }
+            Cmd::Begin(group) => self.begin(at, group),
+            Cmd::End => {
+                self.modes.pop();
+            }
+            // Where a group is flat, only its hugged part breaks, and that stands for the whole.
+            Cmd::Indent => self.indent_by(INDENT * usize::from(self.mode() == Mode::Broken)),
+            Cmd::IndentIf(group) => {
+                self.indent_by(INDENT * usize::from(self.broken[group.index()]))
+            }
+            Cmd::Dedent => self.indent = self.outer_indents.pop().unwrap_or(0),
+        }
+    }
+
+    fn indent_by(&mut self, columns: usize) {
+        self.outer_indents.push(self.indent);
+        self.indent += columns;
+    }
+
+    fn mode(&self) -> Mode {
+        self.modes.last().copied().unwrap_or(Mode::Broken)
+    }
+
+    fn line(&mut self, broken: bool, space: bool) {
+        if broken || self.due.newlines > 0 {
+            self.due.newlines = self.due.newlines.max(1);
+            self.due.indent = self.indent;
+        } else {
+            self.due.space = space;
+        }
+    }
+
+    /// Writes the white space that is due, then `text`.
+    fn text(&mut self, text: &str) {
+        let due = std::mem::take(&mut self.due);
+        if due.newlines > 0 && !self.out.is_empty() {
+            self.out.push_str(if due.newlines > 1 { "\n\n" } else { "\n" });
+            self.line += usize::from(due.newlines);
+            self.out.extend(std::iter::repeat_n(' ', due.indent));
+            self.column = due.indent;
+        } else if due.space && !self.out.is_empty() {
+            self.out.push(' ');
+            self.column += 1;
+        }
+        self.out.push_str(text);
+        self.column += text.chars().count();
+    }
+
+    fn comment(&mut self, text: &str, place: Place) {
+        let next_line = self.indent + INDENT;
+        let indent = if self.due.newlines > 0 { self.due.indent } else { next_line };
+        match place {
+            Place::OwnLine => {
+                self.due = Due { newlines: self.due.newlines.max(1), indent, space: false }
+            }
+            Place::SameLine => self.due = Due { space: true, ..Due::default() },
+            Place::EndOfLine | Place::AfterToken => self.due.space = true,
+            Place::BeforeToken => {}
+        }
+        self.comment_lines(text);
+        self.due = match place {
+            // What follows the comment stands below it; a line of the document may say otherwise.
+            Place::OwnLine | Place::SameLine => Due { newlines: 1, indent, space: false },
+            Place::EndOfLine => Due { newlines: 1, indent: next_line, space: false },
+            Place::BeforeToken => Due { space: true, ..Due::default() },
+            Place::AfterToken => Due::default(),
+        };
+    }
+
+    /// The lines of a comment as they are, but for carriage returns at their ends.
+    fn comment_lines(&mut self, text: &str) {
+        let mut lines = text.split('\n').peekable();
+        let mut first = true;
+        while let Some(line) = lines.next() {
+            let line = if lines.peek().is_some() { line.trim_end_matches('\r') } else { line };
+            if std::mem::take(&mut first) {
+                self.text(line);
+            } else {
+                self.out.push('\n');
+                self.line += 1;
+                self.out.push_str(line);
+            }
+        }
+    }
+
+    /// Notes where a comment stands that was just written at the end of its line.
+    fn remember(&mut self, text: &str, source_column: usize) {
+        self.trailing.push(Trailing {
+            offset: self.out.len() - text.len(),
+            line: self.line,
+            column: self.column - text.chars().count(),
+            source_column,
+        });
+    }
+
+    fn begin(&mut self, at: usize, group: GroupId) {
+        let mode = match self.mode() {
+            Mode::Flat if !self.unfit[group.index()] => Mode::Flat,
+            _ => self.choose(at, group),
+        };
+        self.broken[group.index()] = mode == Mode::Broken;
+        self.modes.push(mode);
+    }
+
+    fn choose(&mut self, at: usize, id: GroupId) -> Mode {
+        let group = self.doc.groups[id.index()];
+        if group.broken || group.follows.is_some_and(|earlier| self.broken[earlier.index()]) {
+            return Mode::Broken;
+        }
+        let left = WIDTH.saturating_sub(self.column_of_next());
+        let end = group.end as usize;
+        let whole = match group.sort {
+            Sort::Weak => self.widths.to_any_line(at, end),
+            Sort::Plain | Sort::LastResort => self.widths.to_line(at, end),
+        };
+        if !group.has_break && !self.unfit[id.index()] && whole <= left {
+            return Mode::Flat;
+        }
+        if let Some(hugged) = group.hugged {
+            let begin = self.doc.groups[hugged.index()].begin as usize;
+            if self.widths.to_line(at, begin) <= left {
+                self.unfit[hugged.index()] = true;
+                return Mode::Flat;
+            }
+        }
+        let next_line = WIDTH.saturating_sub(self.indent + INDENT);
+        match group.sort {
+            Sort::LastResort if self.widths.to_line(end, end) > next_line => Mode::Flat,
+            _ => Mode::Broken,
+        }
+    }
+
+    /// Where the next text will begin.
+    fn column_of_next(&self) -> usize {
+        if self.due.newlines > 0 {
+            self.due.indent
+        } else {
+            self.column + usize::from(self.due.space)
+        }
+    }
+}
+
+/// The width of the document up to each command, were it printed on one line.
+struct Widths {
+    before: Vec<usize>,
+    /// For each command, the width before the next place where a line may end. Comments are no
+    /// such places: whether a block comment ends its line is what the printer is about to decide.
+    line: Vec<usize>,
+    /// The same, weak lines included.
+    any_line: Vec<usize>,
+}
+
+impl Widths {
+    fn of(doc: &Doc<'_>) -> Widths {
+        let mut before = Vec::with_capacity(doc.cmds.len() + 1);
+        let mut width = 0;
+        for cmd in &doc.cmds {
+            before.push(width);
+            width += flat_width(cmd);
+        }
+        before.push(width);
+        let next = |weak_too: bool| {
+            let mut next = vec![width; doc.cmds.len() + 1];
+            for (i, cmd) in doc.cmds.iter().enumerate().rev() {
+                let ends = matches!(cmd, Cmd::Line { weak, .. } if weak_too || !weak);
+                next[i] = if ends { before[i] } else { next[i + 1] };
+            }
+            next
+        };
+        let (line, any_line) = (next(false), next(true));
+        Widths { before, line, any_line }
+    }
+
+    /// From one command to the first place at or behind another where the line may end.
+    fn to_line(&self, from: usize, behind: usize) -> usize {
+        self.line[behind] - self.before[from]
+    }
+
+    fn to_any_line(&self, from: usize, behind: usize) -> usize {
+        self.any_line[behind] - self.before[from]
+    }
+}
+
+fn flat_width(cmd: &Cmd<'_>) -> usize {
+    match cmd {
+        Cmd::Text(text) => text.chars().count(),
+        Cmd::Comment { text, place: Place::BeforeToken, .. } => text.chars().count() + 1,
+        Cmd::Space | Cmd::Line { space: true, .. } | Cmd::LineIf(_) | Cmd::Rejoin => 1,
+        // Other comments never make a line break that would not break without them.
+        _ => 0,
+    }
+}
