@@ -65,6 +65,8 @@ pub(crate) fn single(arg: &ProgramArg, command: &str) -> Result<Input, Stop> {
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
     pub(crate) list: Vec<Input>,
+    /// Those that nobody named: they were found in a directory.
+    pub(crate) found: HashSet<Input>,
     empty_directories: Vec<PathBuf>,
 }
 
@@ -106,7 +108,9 @@ impl Inputs {
         if found.is_empty() {
             self.empty_directories.push(path.to_owned());
         }
-        self.list.extend(found.into_iter().map(Input::File));
+        let found: Vec<Input> = found.into_iter().map(Input::File).collect();
+        self.found.extend(found.iter().cloned());
+        self.list.extend(found);
     }
 }
 

@@ -15,7 +15,13 @@ macro_rules! pages {
     };
 }
 
-pages! { E0101 E0102 E0103 E0308 E0409 E0901 E0903 }
+pages! {
+    E0101 E0102 E0103
+    E0110 E0111 E0112 E0113 E0114 E0115 E0116
+    E0307 E0308
+    E0409
+    E0901 E0903
+}
 
 /// The page of a code, in Markdown. Its first line is `# code: title`.
 pub fn page(code: Code) -> Option<&'static str> {

@@ -4,33 +4,47 @@
 //! printed on the way. A stage that joins the compiler adds one call to the first, its product to
 //! [`Compilation`], and one line to the second.
 //!
-//! Invariants: stages run in the order of the list and each reads only what earlier ones made; no
-//! stage reads files. Diagnostics come out in the order of the source text, each once.
+//! Invariants: stages run in the order of the list and each reads only what earlier ones made; only
+//! the first reads files, through the [`World`]. Diagnostics come out in the order of the source text, each once.
 
 use std::fmt;
-use std::sync::Arc;
+use std::path::Path;
 
-use einlang_source::{Diagnostics, FileId};
+use einlang_sema::{Resolved, hir};
+use einlang_source::{Diagnostics, FileId, Sources, World};
 use einlang_syntax::{Tree, dump};
 
-/// What the stages made of one file.
-#[derive(Clone, Debug)]
+/// What the stages made of one program.
+#[derive(Debug)]
 pub struct Compilation {
-    /// The lossless tree; there is one for every text.
-    pub tree: Tree,
-    /// What is wrong with the program, as far as the stages decide it.
-    pub diagnostics: Diagnostics,
+    /// The modules, items and bodies, every name with its definition.
+    pub resolved: Resolved,
 }
 
-/// Compiles one file as far as the compiler goes today.
-pub fn compile(file: FileId, text: Arc<str>) -> Compilation {
-    // Text to tokens, tokens to tree, and the checks that need no names and no types.
-    let parsed = einlang_syntax::parse(file, text);
-    let mut diagnostics = Diagnostics::from(parsed.diagnostics);
-    // Names, types, ranges and the tensor IR follow here.
-    diagnostics.sort();
-    diagnostics.dedup();
-    Compilation { tree: parsed.tree, diagnostics }
+impl Compilation {
+    /// The lossless tree of the root file; there is one for every text.
+    pub fn tree(&self) -> &Tree {
+        self.resolved.trees.first().expect("invariant: every program has a root file")
+    }
+
+    /// What is wrong with the program, as far as the stages decide it.
+    pub fn diagnostics(&self) -> &Diagnostics {
+        &self.resolved.diagnostics
+    }
+}
+
+/// Compiles the program whose root is `file`, as far as the compiler goes today. Modules are read
+/// from `folder`, and their texts join the sources.
+pub fn compile(
+    world: &dyn World,
+    sources: &mut Sources,
+    file: FileId,
+    folder: &Path,
+) -> Compilation {
+    // Text to tokens to tree, the files of the modules, and what every name means.
+    let resolved = einlang_sema::resolve(world, sources, file, folder);
+    // Types, ranges and the tensor IR follow here.
+    Compilation { resolved }
 }
 
 macro_rules! stages {
@@ -72,8 +86,13 @@ macro_rules! stages {
 }
 
 stages! {
-    Lex "lex" "the tokens with their bytes, white space included" |c| dump::dump_tokens(&c.tree);
-    Parse "parse" "the tree, one node or token a line, with their bytes" |c| dump::dump(&c.tree);
+    Lex "lex" "the tokens with their bytes, white space included" |c| dump::dump_tokens(c.tree());
+    Parse "parse" "the tree, one node or token a line, with their bytes" |c| dump::dump(c.tree());
+    Names "names" "modules, items and bodies, every name with its definition" print_names;
+}
+
+fn print_names(compilation: &Compilation) -> String {
+    hir::print(&compilation.resolved.program, &compilation.resolved.interner)
 }
 
 impl Stage {
@@ -82,9 +101,12 @@ impl Stage {
         Stage::ALL.iter().copied().find(|stage| stage.name() == name)
     }
 
-    /// The stage that a program reaches when nothing stops it.
-    pub fn last() -> Stage {
-        *Stage::ALL.last().expect("invariant: the list of stages is not empty")
+    /// The last stage that the program reached: names are resolved only in a tree without holes.
+    pub fn reached(compilation: &Compilation) -> Stage {
+        match compilation.resolved.program.modules.is_empty() {
+            true => Stage::Parse,
+            false => Stage::Names,
+        }
     }
 }
 
@@ -96,13 +118,14 @@ impl fmt::Display for Stage {
 
 #[cfg(test)]
 mod tests {
-    use einlang_source::Sources;
+    use einlang_source::MemoryWorld;
 
     use super::*;
 
     fn compiled(text: &str) -> Compilation {
-        let file = Sources::new().add("f.ein", text);
-        compile(file, Arc::from(text))
+        let mut sources = Sources::new();
+        let file = sources.add("f.ein", text);
+        compile(&MemoryWorld::new(), &mut sources, file, Path::new(""))
     }
 
     #[test]
@@ -111,7 +134,8 @@ mod tests {
             assert_eq!(Stage::parse(stage.name()), Some(*stage));
         }
         assert_eq!(Stage::parse("Parse"), None);
-        assert_eq!(Stage::last().to_string(), "parse");
+        assert_eq!(Stage::reached(&compiled("let x = 1;")).to_string(), "names");
+        assert_eq!(Stage::reached(&compiled("let x = ;")).to_string(), "parse");
     }
 
     #[test]
@@ -120,13 +144,14 @@ mod tests {
         let texts: Vec<_> = Stage::ALL.iter().map(|stage| stage.print(&compilation)).collect();
         assert!(texts[0].lines().any(|line| line == "WHITESPACE \" \" @3..4"), "{}", texts[0]);
         assert!(texts[1].starts_with("SOURCE_FILE @0..10\n"), "{}", texts[1]);
+        assert_eq!(texts[2], "module crate\n  let x#0 = 1\n");
         assert!(texts.iter().all(|text| text.ends_with('\n')));
     }
 
     #[test]
     fn diagnostics_follow_the_source() {
         let compilation = compiled("let a = 1 < 2 < 3;\nlet b = 0b1;\nlet c = x[-1];\n");
-        let codes: Vec<_> = compilation.diagnostics.iter().map(|d| d.code.as_str()).collect();
+        let codes: Vec<_> = compilation.diagnostics().iter().map(|d| d.code.as_str()).collect();
         assert_eq!(codes, ["E0409", "E0103", "E0308"]);
     }
 }

@@ -94,8 +94,8 @@ impl<'w> Session<'w> {
     }
 
     /// Everything that is wrong with a file.
-    pub fn check(&self, file: FileId) -> Diagnostics {
-        self.compile(file).diagnostics
+    pub fn check(&mut self, file: FileId) -> Diagnostics {
+        self.compile(file).resolved.diagnostics
     }
 
     /// The file in the one layout that the language has, or the errors that keep it from being
@@ -104,14 +104,19 @@ impl<'w> Session<'w> {
         format_source(file, self.sources.text(file)).map_err(Diagnostics::from)
     }
 
-    /// The file as it is after a stage.
-    pub fn ir(&self, file: FileId, stage: Stage) -> Printed {
+    /// The file as it is after a stage, or after the last one that it reaches.
+    pub fn ir(&mut self, file: FileId, stage: Option<Stage>) -> Printed {
         let compilation = self.compile(file);
-        Printed { text: stage.print(&compilation), diagnostics: compilation.diagnostics }
+        let stage = stage.unwrap_or_else(|| Stage::reached(&compilation));
+        Printed { text: stage.print(&compilation), diagnostics: compilation.resolved.diagnostics }
     }
 
-    fn compile(&self, file: FileId) -> Compilation {
-        pipeline::compile(file, self.sources.text_arc(file))
+    /// Modules lie beside the file that declares them; a text without a file has them in the
+    /// current directory.
+    fn compile(&mut self, file: FileId) -> Compilation {
+        let name = self.sources.name(file).to_owned();
+        let folder = Path::new(&name).parent().unwrap_or(Path::new(""));
+        pipeline::compile(self.world, &mut self.sources, file, folder)
     }
 }
 
@@ -171,7 +176,7 @@ mod tests {
         let world = MemoryWorld::new();
         let mut session = Session::new(&world);
         let file = session.add_text(COMMAND_LINE, "let x = ;");
-        let printed = session.ir(file, Stage::Parse);
+        let printed = session.ir(file, Some(Stage::Parse));
         assert!(printed.text.starts_with("SOURCE_FILE"));
         assert_eq!(codes(&printed.diagnostics), ["E0101"]);
     }

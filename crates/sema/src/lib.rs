@@ -16,6 +16,7 @@ mod names;
 use std::path::Path;
 
 use einlang_source::{Diagnostics, FileId, Interner, Sources, World};
+use einlang_syntax::Tree;
 
 use context::Context;
 use hir::Program;
@@ -27,6 +28,8 @@ pub struct Resolved {
     pub program: Program,
     /// The spellings of its names.
     pub interner: Interner,
+    /// The trees of its files; the first is the root's.
+    pub trees: Vec<Tree>,
     /// What is wrong, syntax errors included.
     pub diagnostics: Diagnostics,
 }
@@ -46,5 +49,6 @@ pub fn resolve(world: &dyn World, sources: &mut Sources, root: FileId, folder: &
     let mut diagnostics: Diagnostics = cx.diagnostics.into();
     diagnostics.sort();
     diagnostics.dedup();
-    Resolved { program: cx.program, interner: cx.interner, diagnostics }
+    let trees = loaded.files.into_iter().map(|file| file.tree).collect();
+    Resolved { program: cx.program, interner: cx.interner, trees, diagnostics }
 }

@@ -17,10 +17,7 @@ fn resolve(world: &dyn World, name: &str, text: &str) -> (Sources, Resolved) {
 
 fn messages(sources: &Sources, resolved: &Resolved) -> String {
     let options = render::Options::default();
-    let rendered = resolved
-        .diagnostics
-        .iter()
-        .map(|d| render::human(sources, d, &options));
+    let rendered = resolved.diagnostics.iter().map(|d| render::human(sources, d, &options));
     rendered.collect::<Vec<_>>().join("\n\n")
 }
 
@@ -30,11 +27,7 @@ fn programs_resolve_as_recorded() {
         let (sources, resolved) = resolve(&MemoryWorld::new(), &program.name, &program.text);
         let printed = hir::print(&resolved.program, &resolved.interner);
         let said = messages(&sources, &resolved);
-        if said.is_empty() {
-            printed
-        } else {
-            format!("{printed}\n{said}\n")
-        }
+        if said.is_empty() { printed } else { format!("{printed}\n{said}\n") }
     });
 }
 
@@ -43,12 +36,7 @@ fn every_error_carries_a_help() {
     for program in fixtures::programs("tests/names") {
         let (_, resolved) = resolve(&MemoryWorld::new(), &program.name, &program.text);
         for diagnostic in &resolved.diagnostics {
-            assert!(
-                !diagnostic.helps.is_empty(),
-                "{}: {}",
-                program.name,
-                diagnostic.message
-            );
+            assert!(!diagnostic.helps.is_empty(), "{}: {}", program.name, diagnostic.message);
         }
     }
 }
@@ -70,10 +58,8 @@ fn modules_lie_beside_and_below_their_parent() {
 
 #[test]
 fn missing_and_doubled_module_files_are_reported_at_the_declaration() {
-    let world = MemoryWorld::new()
-        .with("twice.ein", "")
-        .with("twice/mod.ein", "")
-        .with("bad.ein", [0xff]);
+    let world =
+        MemoryWorld::new().with("twice.ein", "").with("twice/mod.ein", "").with("bad.ein", [0xff]);
     let (sources, resolved) = resolve(&world, "main.ein", "mod gone;\nmod twice;\nmod bad;\n");
     let found: Vec<_> = resolved
         .diagnostics
@@ -86,10 +72,7 @@ fn missing_and_doubled_module_files_are_reported_at_the_declaration() {
 #[test]
 fn files_may_import_each_other() {
     let world = MemoryWorld::new()
-        .with(
-            "a.ein",
-            "use crate::b::g; pub fn f(n) { if n == 0 { 0 } else { g(n - 1) } }",
-        )
+        .with("a.ein", "use crate::b::g; pub fn f(n) { if n == 0 { 0 } else { g(n - 1) } }")
         .with("b.ein", "use crate::a::f; pub fn g(n) { f(n) }");
     let (sources, resolved) = resolve(&world, "main.ein", "mod a; mod b; let x = a::f(3);");
     assert_eq!(messages(&sources, &resolved), "");
@@ -99,11 +82,7 @@ fn files_may_import_each_other() {
 fn public_bindings_of_a_module_can_be_read() {
     let text = "mod m { pub let rate = 0.5; let own = 1.0; }\nlet a = m::rate;\nlet b = m::own;\n";
     let (_, resolved) = resolve(&MemoryWorld::new(), "main.ein", text);
-    let codes: Vec<_> = resolved
-        .diagnostics
-        .iter()
-        .map(|d| d.code.as_str())
-        .collect();
+    let codes: Vec<_> = resolved.diagnostics.iter().map(|d| d.code.as_str()).collect();
     assert_eq!(codes, ["E0113"]);
 }
 
@@ -114,15 +93,12 @@ fn conformance_programs_have_no_unknown_names() {
     };
     for program in fixtures::programs_below(&root.join("cases")) {
         let decided = ["E01", "E0307", "E0308", "E0409"];
-        let expected = program.text.lines().any(|line| {
-            decided
-                .iter()
-                .any(|code| line.starts_with(&format!("//! error {code}")))
-        });
-        let files = program
+        let expected = program
             .text
             .lines()
-            .any(|line| line.starts_with("mod ") && line.ends_with(';'));
+            .any(|line| decided.iter().any(|code| line.starts_with(&format!("//! error {code}"))));
+        let files =
+            program.text.lines().any(|line| line.starts_with("mod ") && line.ends_with(';'));
         // Modules in files of their own need a disk, and are covered by `xtask test`.
         if expected || files || program.name.starts_with("modules/") {
             continue;

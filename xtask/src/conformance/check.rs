@@ -14,12 +14,20 @@ enum Scope {
     Only(&'static [&'static str]),
 }
 
-/// The codes that `check` decides today: those of parsing. A stage that decides more adds its
+/// The codes that `check` decides today: those of parsing and of names. A stage that decides more adds its
 /// codes here in the same change; a case whose errors are all undecided must check cleanly.
 const DECIDED: &[(&str, Scope)] = &[
     ("E0101", Scope::Everywhere),
     ("E0102", Scope::Everywhere),
     ("E0103", Scope::Everywhere),
+    ("E0110", Scope::Everywhere),
+    ("E0111", Scope::Everywhere),
+    ("E0112", Scope::Everywhere),
+    ("E0113", Scope::Everywhere),
+    ("E0114", Scope::Everywhere),
+    ("E0115", Scope::Everywhere),
+    ("E0116", Scope::Everywhere),
+    ("E0307", Scope::Only(&["errors/left-side-expression"])),
     ("E0308", Scope::Only(&["errors/negative-index"])),
     ("E0409", Scope::Everywhere),
 ];

@@ -1,8 +1,10 @@
 //! `einlang check`: reports the errors of programs without running them.
 
+use std::collections::HashSet;
+
 use clap::Args;
 use einlang_driver::Session;
-use einlang_source::Diagnostics;
+use einlang_source::{Diagnostics, Sources};
 
 use crate::Shell;
 use crate::args::{HELP_TEMPLATE, ProgramArgs};
@@ -57,26 +59,44 @@ impl Tally {
     }
 }
 
-/// Checks each program on its own.
+/// Checks each program on its own. A file that was found in a directory and is a module of another
+/// one is checked there, where its paths mean what they should.
 pub(crate) fn run(args: &CheckArgs, shell: &Shell) -> Result<Exit, Stop> {
     let inputs = inputs::several(&args.programs, "check")?;
     inputs.warn_of_empty_directories(&shell.terminal);
+    let reports: Vec<Report> = inputs.list.iter().map(|input| check(input, shell)).collect();
+    let modules: HashSet<&String> = reports.iter().flat_map(|report| &report.modules).collect();
     let mut tally = Tally::default();
-    for input in &inputs.list {
-        tally.add(&check(input, shell));
+    for (input, report) in inputs.list.iter().zip(&reports) {
+        if inputs.found.contains(input) && modules.contains(&input.name()) {
+            tally.n_files += 1;
+            continue;
+        }
+        shell.terminal.diagnostics(&report.sources, &report.diagnostics);
+        tally.add(&report.diagnostics);
     }
     shell.terminal.summary(&tally.line());
     Ok(Exit::with_errors(tally.n_errors > 0))
 }
 
-/// Reports on one program. Its session ends here, so that memory does not grow with the number of
-/// files.
-fn check(input: &Input, shell: &Shell) -> Diagnostics {
+/// What was found in one program.
+struct Report {
+    diagnostics: Diagnostics,
+    /// The texts that the diagnostics speak of; none when there are no diagnostics, so that memory
+    /// does not grow with the number of files.
+    sources: Sources,
+    /// The files of its modules.
+    modules: Vec<String>,
+}
+
+fn check(input: &Input, shell: &Shell) -> Report {
     let mut session = Session::new(&shell.world);
     let loaded = input.load(&mut session);
     let diagnostics = loaded.map_or_else(|errors| errors, |file| session.check(file));
-    shell.terminal.diagnostics(session.sources(), &diagnostics);
-    diagnostics
+    let sources = session.sources();
+    let modules = sources.ids().skip(1).map(|file| sources.name(file).to_owned()).collect();
+    let sources = if diagnostics.is_empty() { Sources::new() } else { sources.clone() };
+    Report { diagnostics, sources, modules }
 }
 
 #[cfg(test)]

@@ -38,18 +38,18 @@ pub(crate) struct IrArgs {
 fn stage_parser() -> impl TypedValueParser<Value = Stage> {
     let values = Stage::ALL.iter().map(|s| PossibleValue::new(s.name()).help(s.about()));
     PossibleValuesParser::new(values.collect::<Vec<_>>())
-        .map(|name| Stage::parse(&name).unwrap_or_else(Stage::last))
+        .try_map(|name| Stage::parse(&name).ok_or("no such stage"))
 }
 
 /// Prints the program, with errors or without, and then reports the errors.
 pub(crate) fn run(args: &IrArgs, shell: &Shell) -> Result<Exit, Stop> {
     match args.list {
         true => list(shell),
-        false => print(&args.program, args.after.unwrap_or_else(Stage::last), shell),
+        false => print(&args.program, args.after, shell),
     }
 }
 
-fn print(program: &ProgramArg, stage: Stage, shell: &Shell) -> Result<Exit, Stop> {
+fn print(program: &ProgramArg, stage: Option<Stage>, shell: &Shell) -> Result<Exit, Stop> {
     let input = inputs::single(program, "ir")?;
     let mut session = Session::new(&shell.world);
     let loaded = input.load(&mut session);

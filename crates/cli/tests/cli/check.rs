@@ -56,3 +56,15 @@ fn line_ends_and_marks_of_other_systems_are_fine() {
     let sandbox = Sandbox::with("dos.ein", "\u{feff}let x = 1;\r\nlet y = 2;\r\n");
     sandbox.einlang(&["check", "dos.ein"]).ends_with(0);
 }
+
+#[test]
+fn modules_of_a_directory_are_checked_with_their_program() {
+    let sandbox = Sandbox::with("main.ein", "mod a;\nfn one() { 1 }\nlet x = a::two();\n");
+    sandbox.write("a.ein", "pub fn two() { crate::one() + 1 }\n");
+    sandbox.einlang(&["check", "."]).ends_with(0).says("", "checked 2 files: no errors\n");
+    sandbox.write("a.ein", "pub fn two() { crate::oen() + 1 }\n");
+    let answer = sandbox.einlang(&["check", "."]).ends_with(1);
+    assert!(answer.stderr.contains("error[E0112]"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("--> a.ein:1:23"), "{}", answer.stderr);
+    assert!(answer.stderr.ends_with("checked 2 files: 1 error\n"), "{}", answer.stderr);
+}
