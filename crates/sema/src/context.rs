@@ -13,11 +13,23 @@ pub(crate) struct Context {
     pub(crate) program: Program,
     pub(crate) interner: Interner,
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// How many unknown names have been compared with all others.
+    n_suggestions: usize,
 }
+
+/// A file that is full of unknown names is of another kind; comparing each with all others would
+/// take longer than anybody waits.
+const MAX_SUGGESTIONS: usize = 100;
 
 impl Context {
     pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
+    }
+
+    /// Whether it is still worth looking for what a name could have meant.
+    pub(crate) fn may_suggest(&mut self) -> bool {
+        self.n_suggestions += 1;
+        self.n_suggestions <= MAX_SUGGESTIONS
     }
 
     pub(crate) fn spelling(&self, name: Name) -> &str {

@@ -6,7 +6,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use einlang_source::{Name, Span};
+use einlang_source::{Id, Name, Span};
+use petgraph::algo::kosaraju_scc;
+use petgraph::graphmap::DiGraphMap;
 
 use super::scope::{Frame, Use};
 use crate::context::Context;
@@ -29,17 +31,16 @@ pub(super) fn report_late_clauses(
     name: impl Fn(&Context, LocalId) -> Name,
 ) {
     let bound_by: HashMap<u32, &Binds> = binds.iter().map(|b| (b.statement, b)).collect();
-    let reaches = reachable(&frame.uses, &bound_by);
-    for late in binds.iter().filter(|b| b.clause.is_some()) {
-        for local in &late.locals {
-            let outside = frame.uses.iter().find(|used| {
-                used.local == *local
-                    && used.statement < late.statement
-                    && !in_group(used, *local, &bound_by, &reaches)
-            });
-            let further =
-                binds.iter().any(|b| b.statement < late.statement && b.locals.contains(local));
-            if let (Some(used), true, Some(span)) = (outside, further, late.clause) {
+    let groups = groups(&frame.uses, &bound_by);
+    let outside = first_outside_uses(&frame.uses, &bound_by, &groups);
+    let mut begun = HashSet::new();
+    for bind in binds {
+        let Some(span) = bind.clause else { continue };
+        for local in &bind.locals {
+            let first = begun.insert(*local);
+            if let Some(used) = outside.get(local).filter(|used| used.statement < bind.statement)
+                && !first
+            {
                 let text = cx.spelling(name(cx, *local)).to_string();
                 cx.report(errors::clause_after_use(&text, span, used.span));
             }
@@ -47,52 +48,45 @@ pub(super) fn report_late_clauses(
     }
 }
 
-/// A use belongs to the group when the statement that makes it binds something the used binding
-/// itself needs. What a closure does is never part of the group.
-fn in_group(
-    used: &Use,
-    local: LocalId,
+/// The first use of each binding by a statement that is not part of its recursive group. What a
+/// closure does is never part of it.
+fn first_outside_uses<'a>(
+    uses: &'a [Use],
     bound_by: &HashMap<u32, &Binds>,
-    reaches: &HashMap<LocalId, HashSet<LocalId>>,
-) -> bool {
-    let Some(user) = bound_by.get(&used.statement) else {
-        return false;
-    };
-    let needs = reaches.get(&local);
-    !used.in_closure
-        && user.locals.iter().any(|u| *u == local || needs.is_some_and(|needs| needs.contains(u)))
-}
-
-/// Which bindings of the block each binding needs, directly or not.
-fn reachable(uses: &[Use], bound_by: &HashMap<u32, &Binds>) -> HashMap<LocalId, HashSet<LocalId>> {
-    let mut direct: HashMap<LocalId, Vec<LocalId>> = HashMap::new();
+    groups: &HashMap<LocalId, usize>,
+) -> HashMap<LocalId, &'a Use> {
+    let mut first: HashMap<LocalId, &Use> = HashMap::new();
     for used in uses {
-        if let Some(user) = bound_by.get(&used.statement) {
-            for local in &user.locals {
-                direct.entry(*local).or_default().push(used.local);
+        let group = groups.get(&used.local);
+        let user = bound_by.get(&used.statement);
+        let inside = user.is_some_and(|user| {
+            user.locals
+                .iter()
+                .any(|l| *l == used.local || (group.is_some() && groups.get(l) == group))
+        });
+        if used.in_closure || !inside {
+            let earliest = first.entry(used.local).or_insert(used);
+            if used.statement < earliest.statement {
+                *earliest = used;
             }
         }
     }
-    // Only bindings with several clauses are asked about, and there are few of them.
-    let mut clauses: HashMap<LocalId, u32> = HashMap::new();
-    for binds in bound_by.values().filter(|b| b.clause.is_some()) {
-        binds.locals.iter().for_each(|local| *clauses.entry(*local).or_default() += 1);
-    }
-    let several = clauses.into_iter().filter(|(_, n)| *n > 1).map(|(local, _)| local);
-    several.map(|local| (local, reachable_from(local, &direct))).collect()
+    first
 }
 
-fn reachable_from(start: LocalId, direct: &HashMap<LocalId, Vec<LocalId>>) -> HashSet<LocalId> {
-    let mut seen = HashSet::new();
-    let mut open = vec![start];
-    while let Some(local) = open.pop() {
-        for next in direct.get(&local).into_iter().flatten() {
-            if seen.insert(*next) {
-                open.push(*next);
-            }
+/// Which bindings of the block need each other: a number per strongly connected component.
+fn groups(uses: &[Use], bound_by: &HashMap<u32, &Binds>) -> HashMap<LocalId, usize> {
+    let mut graph = DiGraphMap::<usize, ()>::new();
+    for used in uses {
+        for user in bound_by.get(&used.statement).into_iter().flat_map(|user| &user.locals) {
+            graph.add_edge(user.index(), used.local.index(), ());
         }
     }
-    seen
+    let components = kosaraju_scc(&graph).into_iter().enumerate();
+    let numbered = components.flat_map(|(number, component)| {
+        component.into_iter().map(move |local| (Id::from_index(local), number))
+    });
+    numbered.collect()
 }
 
 /// What is known of captures, in the order it was found.
@@ -108,18 +102,13 @@ pub(super) enum Capture {
 
 /// Reports functions that are referred to before what they capture is bound.
 pub(super) fn report_early_calls(cx: &mut Context, captures: &[Capture]) {
-    let graph = CaptureGraph::new(cx, captures);
-    let mut needs = HashMap::new();
+    let latest = latest_captures(cx, captures);
     let mut early = Vec::new();
     for capture in captures {
-        let Capture::Refers { body, time, def, span } = *capture else {
-            continue;
-        };
-        let needed = needs.entry((def, body)).or_insert_with(|| graph.needs(def, body));
-        let too_late =
-            |local: &&LocalId| graph.bound.get(&(body, **local)).is_some_and(|b| *b >= time);
-        if let Some(local) = needed.iter().find(too_late) {
-            early.push((def, body, *local, span));
+        let Capture::Refers { body, time, def, span } = *capture else { continue };
+        match latest.get(&def).and_then(|needs| needs.get(&body)) {
+            Some((bound, local)) if *bound >= time => early.push((def, body, *local, span)),
+            _ => {}
         }
     }
     for (def, body, local, call) in early {
@@ -130,58 +119,60 @@ pub(super) fn report_early_calls(cx: &mut Context, captures: &[Capture]) {
     }
 }
 
-struct CaptureGraph {
-    bound: HashMap<(BodyId, LocalId), u32>,
-    captured: HashMap<BodyId, Vec<(BodyId, LocalId)>>,
-    calls: HashMap<BodyId, Vec<DefId>>,
-    bodies: HashMap<DefId, BodyId>,
+/// Per body around: the captured binding of it that is bound last, with its time.
+type Needs = HashMap<BodyId, (u32, LocalId)>;
+
+/// What each function needs of the bodies around it, through the functions it refers to.
+fn latest_captures(cx: &Context, captures: &[Capture]) -> HashMap<DefId, Needs> {
+    let owner = |body: BodyId| match cx.program.bodies[body].owner {
+        Owner::Def(def) => Some(def),
+        Owner::Module(_) => None,
+    };
+    let mut bound = HashMap::new();
+    let mut latest: HashMap<DefId, Needs> = HashMap::new();
+    let mut calls = DiGraphMap::<usize, ()>::new();
+    for capture in captures {
+        match *capture {
+            Capture::Bound { body, local, time } => {
+                bound.entry((body, local)).or_insert(time);
+            }
+            Capture::Captures { user, body, local } => {
+                if let (Some(def), Some(time)) = (owner(user), bound.get(&(body, local))) {
+                    need(latest.entry(def).or_default(), body, (*time, local));
+                }
+            }
+            Capture::Refers { body, def, .. } => {
+                if let Some(user) = owner(body) {
+                    calls.add_edge(user.index(), def.index(), ());
+                }
+            }
+        }
+    }
+    // Components come callees first, so what a callee needs is known when it is asked for.
+    for component in kosaraju_scc(&calls) {
+        share(&component, &calls, &mut latest);
+    }
+    latest
 }
 
-impl CaptureGraph {
-    fn new(cx: &Context, captures: &[Capture]) -> CaptureGraph {
-        let mut graph = CaptureGraph {
-            bound: HashMap::new(),
-            captured: HashMap::new(),
-            calls: HashMap::new(),
-            bodies: HashMap::new(),
-        };
-        for (id, body) in cx.program.bodies.iter() {
-            if let Owner::Def(def) = body.owner {
-                graph.bodies.insert(def, id);
-            }
+/// Functions that call each other need the same; they also need what their callees need.
+fn share(component: &[usize], calls: &DiGraphMap<usize, ()>, latest: &mut HashMap<DefId, Needs>) {
+    let callees = component.iter().flat_map(|def| calls.neighbors(*def));
+    let involved = component.iter().copied().chain(callees);
+    let mut shared = Needs::new();
+    for def in involved {
+        for (body, last) in latest.get(&Id::from_index(def)).into_iter().flatten() {
+            need(&mut shared, *body, *last);
         }
-        for capture in captures {
-            match *capture {
-                Capture::Bound { body, local, time } => {
-                    graph.bound.entry((body, local)).or_insert(time);
-                }
-                Capture::Captures { user, body, local } => {
-                    graph.captured.entry(user).or_default().push((body, local));
-                }
-                Capture::Refers { body, def, .. } => {
-                    graph.calls.entry(body).or_default().push(def);
-                }
-            }
-        }
-        graph
     }
+    if !shared.is_empty() {
+        for def in component {
+            latest.insert(Id::from_index(*def), shared.clone());
+        }
+    }
+}
 
-    /// The bindings of `body` that a function needs, through the functions it refers to.
-    fn needs(&self, def: DefId, body: BodyId) -> Vec<LocalId> {
-        let mut seen = HashSet::new();
-        let mut open = vec![def];
-        let mut needs = Vec::new();
-        while let Some(def) = open.pop() {
-            let Some(inner) = self.bodies.get(&def) else {
-                continue;
-            };
-            if !seen.insert(def) {
-                continue;
-            }
-            let captured = self.captured.get(inner).into_iter().flatten();
-            needs.extend(captured.filter(|(owner, _)| *owner == body).map(|(_, local)| *local));
-            open.extend(self.calls.get(inner).into_iter().flatten());
-        }
-        needs
-    }
+fn need(needs: &mut Needs, body: BodyId, last: (u32, LocalId)) {
+    let known = needs.entry(body).or_insert(last);
+    *known = (*known).max(last);
 }

@@ -7,7 +7,7 @@
 //!
 //! | file | owns |
 //! |---|---|
-//! | `scope.rs` | the stack of scopes and the order of look-up |
+//! | `bindings.rs`, `scope.rs` | the stack of scopes and the order of look-up |
 //! | `items.rs` | functions, rules, structs, enums, constants, inputs |
 //! | `statements.rs` | blocks, `let`, clauses, `for` |
 //! | `clauses.rs` | clauses that come too late, functions that are called too early |
@@ -16,6 +16,7 @@
 //! | `patterns.rs`, `types.rs` | patterns and types |
 
 mod access;
+mod bindings;
 mod clauses;
 mod expressions;
 mod items;

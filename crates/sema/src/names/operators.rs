@@ -113,8 +113,7 @@ impl<'t> Resolver<'_, 't> {
     /// The index with this name, when the nearest binding of the name is one.
     fn index_in_scope(&mut self, name: Ident) -> Option<LocalId> {
         let frames = self.scope().frames.iter().rev();
-        let mut found = frames.flat_map(|frame| frame.locals.iter().rev());
-        let (_, local) = *found.find(|(other, _)| *other == name.name)?;
+        let local = frames.into_iter().find_map(|frame| frame.locals.get(name.name))?;
         (self.body().locals[local].kind == LocalKind::Index).then_some(local)
     }
 }

@@ -80,11 +80,13 @@ impl<'t> Resolver<'_, 't> {
             }
             resolved.push(self.pattern(alternative, kind));
             if i == 0 {
-                first_names = self.frame().locals[before..].to_vec();
+                first_names = self.frame().locals.since(before).to_vec();
             }
         }
         self.frame().locals.truncate(before);
-        self.frame().locals.extend(first_names);
+        for (name, local) in first_names {
+            self.frame().locals.push(name, local);
+        }
         resolved
     }
 

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use einlang_source::{Id, Name, Span};
 
 use super::Resolver;
+use super::bindings::Bindings;
 use super::clauses::Capture;
 use crate::builtins::{Builtin, BuiltinType};
 use crate::errors;
@@ -29,7 +30,7 @@ impl BodyScope {
 /// One scope.
 pub(super) struct Frame {
     /// Bindings, the latest last.
-    pub(super) locals: Vec<(Name, LocalId)>,
+    pub(super) locals: Bindings,
     /// Items of the block, visible throughout.
     pub(super) items: HashMap<(Name, Namespace), (Res, Span)>,
     /// Indexed definitions of the block by name, from their first clause.
@@ -53,17 +54,13 @@ pub(super) struct Use {
 impl Frame {
     fn new(lambda_depth: u32) -> Frame {
         Frame {
-            locals: Vec::new(),
+            locals: Bindings::default(),
             items: HashMap::new(),
             indexed: HashMap::new(),
             uses: Vec::new(),
             statement: 0,
             lambda_depth,
         }
-    }
-
-    fn local(&self, name: Name) -> Option<LocalId> {
-        self.locals.iter().rev().find(|(other, _)| *other == name).map(|(_, local)| *local)
     }
 }
 
@@ -98,7 +95,7 @@ impl Resolver<'_, '_> {
     /// Makes a binding visible from here on.
     pub(super) fn show(&mut self, local: LocalId) {
         let name = self.body().locals[local].name.name;
-        self.frame().locals.push((name, local));
+        self.frame().locals.push(name, local);
         let (id, time) = (self.scope().id, self.scope().time);
         self.captures.push(Capture::Bound { body: id, local, time });
     }
@@ -122,7 +119,7 @@ impl Resolver<'_, '_> {
         for depth in (0..self.stack.len()).rev() {
             for level in (0..self.stack[depth].frames.len()).rev() {
                 let frame = &self.stack[depth].frames[level];
-                if let Some(local) = frame.local(name.name) {
+                if let Some(local) = frame.locals.get(name.name) {
                     return Some(self.use_local(depth, level, local, name.span));
                 }
                 if let Some((res, _)) = frame.items.get(&(name.name, Namespace::Values)).copied() {
@@ -191,7 +188,8 @@ impl Resolver<'_, '_> {
                 _ => errors::type_is_no_value(&text, name.span),
             }
         } else {
-            errors::unknown_name(&text, name.span, self.visible_values())
+            let candidates = if self.cx.may_suggest() { self.visible_values() } else { Vec::new() };
+            errors::unknown_name(&text, name.span, candidates)
         };
         self.cx.report(diagnostic);
         // One message per name: from here on it is bound to an error.
@@ -234,7 +232,7 @@ impl Resolver<'_, '_> {
         let mut names = Vec::new();
         for scope in self.stack.iter().rev() {
             for frame in scope.frames.iter().rev() {
-                names.extend(frame.locals.iter().rev().map(|(name, _)| *name));
+                names.extend(frame.locals.names());
                 names.extend(frame.indexed.keys().copied());
                 let values = frame
                     .items

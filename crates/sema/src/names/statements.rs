@@ -143,7 +143,8 @@ impl<'t> Resolver<'_, 't> {
         let value = self.expression(value);
         let before = self.frame().locals.len();
         let pattern = self.pattern(pattern, LocalKind::Let);
-        let locals: Vec<LocalId> = self.frame().locals[before..].iter().map(|(_, l)| *l).collect();
+        let locals: Vec<LocalId> =
+            self.frame().locals.since(before).iter().map(|(_, l)| *l).collect();
         let binds = Binds { statement: index, locals, clause: None };
         Some((Statement::Let { pattern, ty, value, attrs }, binds))
     }
@@ -184,11 +185,10 @@ impl<'t> Resolver<'_, 't> {
             Some(local) => *local,
             None => self.new_local(name, LocalKind::Indexed),
         };
-        let bound =
-            self.frame().locals.iter().rev().find(|(other, _)| *other == name.name).copied();
+        let bound = self.frame().locals.get(name.name);
         match bound {
-            Some((_, other)) if other == local => {}
-            Some((_, other)) => self.plain_clash(name, other),
+            Some(other) if other == local => {}
+            Some(other) => self.plain_clash(name, other),
             None => match self.parameter_named(name) {
                 Some(param) => self.plain_clash(name, param),
                 None => self.show(local),
@@ -211,8 +211,7 @@ impl<'t> Resolver<'_, 't> {
     fn parameter_named(&mut self, name: Ident) -> Option<LocalId> {
         let scope = self.scope();
         let params = scope.frames.first().filter(|_| scope.frames.len() == 2)?;
-        let (_, local) =
-            params.locals.iter().rev().find(|(other, _)| *other == name.name).copied()?;
+        let local = params.locals.get(name.name)?;
         (self.body().locals[local].kind == LocalKind::Param).then_some(local)
     }
 

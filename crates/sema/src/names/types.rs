@@ -143,7 +143,7 @@ impl<'t> Resolver<'_, 't> {
     fn show_in_body(&mut self, name: Ident, local: LocalId) {
         let scope = self.scope();
         if let Some(frame) = scope.frames.first_mut() {
-            frame.locals.push((name.name, local));
+            frame.locals.push(name.name, local);
         }
     }
 }

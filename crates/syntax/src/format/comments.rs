@@ -4,7 +4,8 @@
 //! of the tokens — so that a formatted program is read the same way again:
 //! - comments on the line of the token before, up to the end of that line, stay at its end;
 //! - comments on the line of the token after, with nothing behind them, stay right before it, or,
-//!   when it is a comma, semicolon or closing bracket, right after the token before;
+//!   when it is a comma, semicolon or closing bracket, right after the token before, unless that
+//!   is an opening bracket;
 //! - all others, and every doc comment, have lines of their own.
 //!
 //! A line comment, and a block comment of several lines, always ends its line.
@@ -120,6 +121,11 @@ impl<'t> Gap<'t> {
         self.comments.is_empty()
     }
 
+    /// There are comments, and all of them stand on the line of the token after: `f(/* none */)`.
+    pub(super) fn is_inline(&self) -> bool {
+        self.comments.first().is_some_and(|comment| comment.place == Place::BeforeToken)
+    }
+
     /// The comments that belong to the token before the gap.
     pub(super) fn trailing(&self) -> &[Comment<'t>] {
         &self.comments[..self.n_trailing]
@@ -133,7 +139,7 @@ impl<'t> Gap<'t> {
 
 /// Marks that follow their left neighbour closely, and so does a comment between.
 fn stays_left(token: Token<'_>) -> bool {
-    matches!(token.kind(), COMMA | SEMI) || token.kind().is_closer()
+    matches!(token.kind(), COMMA | SEMI | GT) || token.kind().is_closer()
 }
 
 fn opens(token: Option<Token<'_>>) -> bool {

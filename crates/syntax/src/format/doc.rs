@@ -53,8 +53,10 @@ pub(super) enum Cmd<'t> {
     },
     /// A line end if that group was broken, else a space.
     LineIf(GroupId),
-    /// A space; but after a comment that ends its line, a line end without further indentation.
-    Rejoin,
+    /// A space or nothing; after a comment that ends its line, a line end without indentation.
+    Rejoin {
+        space: bool,
+    },
     /// An empty line, where a line end was just made.
     Blank,
     Comment {
@@ -94,6 +96,8 @@ pub(super) struct Group {
     /// The last part of the group, which may break while the rest stays on its line: the block of
     /// `f(x, |y| { … })`.
     pub(super) hugged: Option<GroupId>,
+    /// The hugged part breaks alone only where what begins here would not fit on the next line.
+    pub(super) hugs_rather_than: Option<u32>,
     /// An earlier group with which this one breaks.
     pub(super) follows: Option<GroupId>,
     /// The group that hugs this one.
@@ -150,8 +154,8 @@ impl<'t> Doc<'t> {
         self.cmds.push(Cmd::LineIf(group));
     }
 
-    pub(super) fn rejoin(&mut self) {
-        self.cmds.push(Cmd::Rejoin);
+    pub(super) fn rejoin(&mut self, space: bool) {
+        self.cmds.push(Cmd::Rejoin { space });
     }
 
     pub(super) fn blank(&mut self) {
@@ -180,6 +184,7 @@ impl<'t> Doc<'t> {
             broken: false,
             has_break: false,
             hugged: None,
+            hugs_rather_than: None,
             follows: None,
             hugged_by: None,
             hugging: false,
@@ -207,6 +212,12 @@ impl<'t> Doc<'t> {
         let outer = &mut self.groups[outer.index()];
         outer.hugged = Some(inner);
         outer.hugging = true;
+    }
+
+    /// Lets the hugged part of a group break alone only if what comes now, up to the end of that
+    /// part, would not fit on the next line.
+    pub(super) fn hug_reluctantly(&mut self, group: GroupId) {
+        self.groups[group.index()].hugs_rather_than = Some(self.here());
     }
 
     /// Breaks a group, just begun, wherever an earlier one was broken.

@@ -3,6 +3,7 @@
 //! Chains lean to the left and may be as high as the tree, so they are walked in loops.
 
 use super::doc::{GroupId, Sort};
+use super::lists::has_simple_callee;
 use super::statements::wants_lines;
 use super::walk::Formatter;
 use crate::kind::SyntaxKind::*;
@@ -28,7 +29,14 @@ impl<'t> Formatter<'t> {
         self.doc.indent();
         for link in spine.iter().rev() {
             self.line(true);
-            let target = block_at_end(*link).filter(|_| spine.len() == 1);
+            let target = match chain_level(node) {
+                Some(PIPES) if spine.len() == 1 => block_at_end(*link),
+                Some(PRODUCT) if *link == node => {
+                    self.doc.hug_reluctantly(group);
+                    brackets_at_end(*link)
+                }
+                _ => None,
+            };
             self.hugging(group, target, |formatter| formatter.after_first(*link));
         }
         self.doc.dedent();
@@ -104,7 +112,7 @@ impl<'t> Formatter<'t> {
             match element {
                 Element::Token(token) => {
                     if token.kind() == ELSE {
-                        self.rejoin();
+                        self.rejoin(true);
                     }
                     self.token(token, node);
                 }
@@ -128,6 +136,31 @@ impl<'t> Formatter<'t> {
         }
         let group = self.links(node, &spine(node, |node| chain_level(node) == Some(level)));
         self.line_if(group);
+    }
+
+    /// `match e { … }` or `for p in e { … }`: when the head does not fit, the body breaks too.
+    pub(super) fn headed(&mut self, node: Node<'t>) {
+        let n_children = node.children().count();
+        let mut n_seen = 0;
+        for element in node.elements() {
+            n_seen += usize::from(matches!(element, Element::Node(_)));
+            match element {
+                Element::Node(head) if n_seen + 1 == n_children => {
+                    let group = self.doc.begin(Sort::Plain);
+                    self.node(head);
+                    self.doc.end();
+                    self.head = Some(group);
+                }
+                _ => self.element(element, node),
+            }
+        }
+    }
+
+    /// Breaks the group of a body, just begun, where its head is broken.
+    pub(super) fn follow_head(&mut self, body: GroupId) {
+        if let Some(head) = self.head.take() {
+            self.doc.follow(body, head);
+        }
     }
 
     /// `|x, y| e`
@@ -188,10 +221,13 @@ fn spine<'t>(node: Node<'t>, of_kind: impl Fn(Node<'t>) -> bool) -> Vec<Node<'t>
     std::iter::successors(Some(node), inner).collect()
 }
 
+const PIPES: u8 = 0;
+const PRODUCT: u8 = 6;
+
 /// Operators of equal level stand in one chain. Powers do not break.
 fn chain_level(node: Node<'_>) -> Option<u8> {
     let operator = match node.kind() {
-        PIPE_EXPR | ELSE_EXPR | CATCH_EXPR | WITH_EXPR => return Some(0),
+        PIPE_EXPR | ELSE_EXPR | CATCH_EXPR | WITH_EXPR => return Some(PIPES),
         BINARY_EXPR => node.own_tokens().next()?.kind(),
         _ => return None,
     };
@@ -201,7 +237,7 @@ fn chain_level(node: Node<'_>) -> Option<u8> {
         EQ2 | NEQ => Some(3),
         LT | GT | LTEQ | GTEQ | IN => Some(4),
         PLUS | MINUS => Some(5),
-        STAR | SLASH | PERCENT => Some(6),
+        STAR | SLASH | PERCENT => Some(PRODUCT),
         _ => None,
     }
 }
@@ -223,11 +259,21 @@ fn block_at_end(link: Node<'_>) -> Option<Node<'_>> {
     let mut at = link.children().last()?;
     loop {
         at = match at.kind() {
-            BLOCK if link.kind() != BINARY_EXPR => return Some(at),
+            BLOCK => return Some(at),
             LAMBDA_EXPR => at.children().last()?,
             CALL_EXPR => return at.child(ARG_LIST).filter(|args| ends_with_block(*args)),
             _ => return None,
         };
+    }
+}
+
+/// The parentheses that end a product: `0.25 * (…)`, `2 * sum[k](…)`.
+fn brackets_at_end(link: Node<'_>) -> Option<Node<'_>> {
+    let last = link.children().last()?;
+    match last.kind() {
+        PAREN_EXPR => Some(last),
+        CALL_EXPR if has_simple_callee(last) => last.child(ARG_LIST),
+        _ => None,
     }
 }
 

@@ -114,6 +114,9 @@ impl<'t> Formatter<'t> {
         if list.is_kept_broken() {
             self.doc.break_group(group);
         }
+        if list.node.kind() == MATCH_ARM_LIST {
+            self.follow_head(group);
+        }
         list.group = Some(group);
         self.token(token, list.node);
         self.doc.indent();
@@ -123,7 +126,7 @@ impl<'t> Formatter<'t> {
         self.closer(token, list.node, list.spaced(), list.n_items == 0);
         self.doc.end();
         if list.node.kind() == PARAM_LIST {
-            self.params = list.group;
+            self.head = list.group;
         }
         (list.group, list.closed) = (None, true);
     }
@@ -131,6 +134,13 @@ impl<'t> Formatter<'t> {
     /// A closing bracket: the comments before it belong to the inside.
     pub(super) fn closer(&mut self, token: Token<'t>, node: Node<'t>, spaced: bool, empty: bool) {
         let gap = Gap::before(token);
+        if gap.is_inline() {
+            self.rejoin(spaced);
+            self.leading(token);
+            self.doc.dedent();
+            self.rejoin(spaced);
+            return self.token(token, node);
+        }
         if !gap.leading().is_empty() {
             self.line(spaced);
             self.blank_before(&gap, spaced && !empty);
@@ -237,7 +247,7 @@ fn hug_target<'t>(list: Node<'t>, item: Node<'t>, only: bool) -> Option<Node<'t>
     }
 }
 
-fn has_simple_callee(call: Node<'_>) -> bool {
+pub(super) fn has_simple_callee(call: Node<'_>) -> bool {
     let callee = call.children().next().map(Node::kind);
     matches!(callee, Some(PATH | FIELD_EXPR | INDEX_EXPR))
 }

@@ -8,7 +8,7 @@
 //! therefore no line ends with a space.
 
 use super::align::{Trailing, align};
-use super::doc::{Cmd, Doc, GroupId, Place, Sort};
+use super::doc::{Cmd, Doc, Group, GroupId, Place, Sort};
 
 /// The longest line that groups try to keep to, in characters.
 pub(super) const WIDTH: usize = 100;
@@ -85,7 +85,7 @@ impl<'d, 't> Printer<'d, 't> {
             Cmd::Space => self.due.space = true,
             Cmd::Line { space, .. } => self.line(self.mode() == Mode::Broken, space),
             Cmd::LineIf(group) => self.line(self.broken[group.index()], true),
-            Cmd::Rejoin => self.line(false, true),
+            Cmd::Rejoin { space } => self.line(false, space),
             Cmd::Blank if self.due.newlines > 0 => self.due.newlines = 2,
             Cmd::Blank => {}
             Cmd::Comment { text, place, source_column } => {
@@ -211,18 +211,30 @@ impl<'d, 't> Printer<'d, 't> {
         if !group.has_break && !self.unfit[id.index()] && whole <= left {
             return Mode::Flat;
         }
-        if let Some(hugged) = group.hugged {
-            let begin = self.doc.groups[hugged.index()].begin as usize;
-            if self.widths.to_line(at, begin) <= left {
-                self.unfit[hugged.index()] = true;
-                return Mode::Flat;
-            }
+        if let Some(hugged) = group.hugged.filter(|hugged| self.may_hug(&group, *hugged)) {
+            self.unfit[hugged.index()] = true;
+            return Mode::Flat;
         }
-        let next_line = WIDTH.saturating_sub(self.indent + INDENT);
         match group.sort {
-            Sort::LastResort if self.widths.to_line(end, end) > next_line => Mode::Flat,
+            Sort::LastResort if self.widths.to_line(end, end) > self.next_line() => Mode::Flat,
             _ => Mode::Broken,
         }
+    }
+
+    /// The hugged part of a group begins on this line and may break alone.
+    fn may_hug(&self, group: &Group, hugged: GroupId) -> bool {
+        let inner = self.doc.groups[hugged.index()];
+        let fits_alone = group.hugs_rather_than.is_some_and(|from| {
+            let alone = self.widths.to_any_line(from as usize, inner.end as usize);
+            !inner.has_break && alone <= self.next_line()
+        });
+        let left = WIDTH.saturating_sub(self.column_of_next());
+        !fits_alone && self.widths.to_line(group.begin as usize, inner.begin as usize) <= left
+    }
+
+    /// The room on the next line.
+    fn next_line(&self) -> usize {
+        WIDTH.saturating_sub(self.indent + INDENT)
     }
 
     /// Where the next text will begin.
@@ -280,7 +292,10 @@ fn flat_width(cmd: &Cmd<'_>) -> usize {
     match cmd {
         Cmd::Text(text) => text.chars().count(),
         Cmd::Comment { text, place: Place::BeforeToken, .. } => text.chars().count() + 1,
-        Cmd::Space | Cmd::Line { space: true, .. } | Cmd::LineIf(_) | Cmd::Rejoin => 1,
+        Cmd::Space
+        | Cmd::Line { space: true, .. }
+        | Cmd::LineIf(_)
+        | Cmd::Rejoin { space: true } => 1,
         // Other comments never make a line break that would not break without them.
         _ => 0,
     }

@@ -24,9 +24,7 @@ impl<'t> Formatter<'t> {
         if wants_lines(node) {
             self.doc.break_group(group);
         }
-        if let Some(params) = self.params.take() {
-            self.doc.follow(group, params);
-        }
+        self.follow_head(group);
         self.braces(node);
         self.doc.end();
     }

@@ -32,8 +32,8 @@ pub(super) struct Formatter<'t> {
     comments_done: usize,
     /// How many constructs around are better not broken.
     pub(super) weak: u32,
-    /// The group of the parameters whose function body comes next.
-    pub(super) params: Option<GroupId>,
+    /// The group of the parameters or of the head whose body comes next and breaks with it.
+    pub(super) head: Option<GroupId>,
     /// Groups that let the group of a node inside them break alone.
     hugs: Vec<(Node<'t>, GroupId)>,
 }
@@ -53,6 +53,7 @@ impl<'t> Formatter<'t> {
             WHERE_EXPR => self.where_expression(node),
             BINARY_EXPR | PIPE_EXPR | ELSE_EXPR | CATCH_EXPR | WITH_EXPR => self.chain(node),
             CALL_EXPR | INDEX_EXPR | FIELD_EXPR | CAST_EXPR => self.postfix(node),
+            MATCH_EXPR | FOR_STMT => self.headed(node),
             LAMBDA_EXPR => self.lambda(node),
             OR_PAT => self.alternatives(node),
             COMPREHENSION => self.comprehension(node),
@@ -211,9 +212,9 @@ impl<'t> Formatter<'t> {
         self.separated = true;
     }
 
-    /// A space before a token that begins its line without indentation if a comment comes first.
-    pub(super) fn rejoin(&mut self) {
-        self.doc.rejoin();
+    /// A place where the line does not end; but if a comment does, the next token is not indented.
+    pub(super) fn rejoin(&mut self, space: bool) {
+        self.doc.rejoin(space);
         self.separated = true;
     }
 

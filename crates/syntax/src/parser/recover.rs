@@ -20,6 +20,8 @@ const QUIET_TOKENS: usize = 3;
 pub(crate) struct Recovery {
     /// Errors before this position are not reported.
     quiet_until: usize,
+    /// The position of the last error.
+    last_error: Option<usize>,
     /// The nesting limit was reported; once is enough.
     too_deep: bool,
     /// Reported errors that may each have been a missing opening brace, and so explain one closing
@@ -36,6 +38,10 @@ impl Parser<'_> {
 
     /// Reports that the bracket opened at `opener` is not closed here.
     pub(super) fn error_unclosed(&mut self, closer: SyntaxKind, opener: usize) {
+        // Brackets that all end at one place are one mistake.
+        if self.recovery.last_error == Some(self.pos) {
+            return;
+        }
         self.error_in_list(Expected::Token(closer), opener);
     }
 
@@ -50,6 +56,7 @@ impl Parser<'_> {
     pub(super) fn report(&mut self, diagnostic: Diagnostic) {
         if self.pos >= self.recovery.quiet_until && !self.spoiled() {
             self.errors.push(diagnostic);
+            self.recovery.last_error = Some(self.pos);
             self.recovery.explained_braces += 1;
         }
         self.recovery.quiet_until = self.pos + QUIET_TOKENS;
@@ -286,12 +293,14 @@ impl Parser<'_> {
             self.recovery.too_deep = true;
             self.errors.push(errors::too_deep(self.span_at(self.pos)));
         }
+        self.recovery.last_error = Some(self.pos);
         self.recovery.quiet_until = self.pos + QUIET_TOKENS;
         let marker = self.start();
         while !self.at(EOF) && !self.at(SEMI) && !self.current().is_closer() {
             self.bump_group();
         }
         self.recovery.quiet_until = self.pos + QUIET_TOKENS;
+        self.recovery.last_error = Some(self.pos);
         self.finish(marker, ERROR);
     }
 }
