@@ -14,14 +14,15 @@ impl<'t> Formatter<'t> {
     pub(super) fn chain(&mut self, node: Node<'t>) {
         match chain_level(node) {
             Some(level) => {
-                self.links(node, &spine(node, |node| chain_level(node) == Some(level)));
+                self.links(node, level);
             }
             None => self.plain(node),
         }
     }
 
     /// The first operand of a chain, then each operator with its operand on a line.
-    fn links(&mut self, node: Node<'t>, spine: &[Node<'t>]) -> GroupId {
+    fn links(&mut self, node: Node<'t>, level: u8) -> GroupId {
+        let spine = spine(node, |node| chain_level(node) == Some(level));
         let group = self.begin(node);
         if let Some(operand) = spine.last().and_then(|link| link.children().next()) {
             self.node(operand);
@@ -29,14 +30,14 @@ impl<'t> Formatter<'t> {
         self.doc.indent();
         for link in spine.iter().rev() {
             self.line(true);
-            let target = match chain_level(node) {
-                Some(PIPES) if spine.len() == 1 => block_at_end(*link),
-                Some(PRODUCT) if *link == node => {
-                    self.doc.hug_reluctantly(group);
-                    brackets_at_end(*link)
-                }
+            let target = match level {
+                PIPES if spine.len() == 1 => block_at_end(*link),
+                PRODUCT if *link == node => brackets_at_end(*link),
                 _ => None,
             };
+            if level == PRODUCT {
+                self.doc.hug_reluctantly(group);
+            }
             self.hugging(group, target, |formatter| formatter.after_first(*link));
         }
         self.doc.dedent();
@@ -134,7 +135,7 @@ impl<'t> Formatter<'t> {
         if let Some(first) = node.first_token() {
             self.leading(first);
         }
-        let group = self.links(node, &spine(node, |node| chain_level(node) == Some(level)));
+        let group = self.links(node, level);
         self.line_if(group);
     }
 

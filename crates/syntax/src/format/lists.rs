@@ -247,6 +247,7 @@ fn hug_target<'t>(list: Node<'t>, item: Node<'t>, only: bool) -> Option<Node<'t>
     }
 }
 
+/// The callee is a name, a field or a name with subscripts.
 pub(super) fn has_simple_callee(call: Node<'_>) -> bool {
     let callee = call.children().next().map(Node::kind);
     matches!(callee, Some(PATH | FIELD_EXPR | INDEX_EXPR))

@@ -18,9 +18,12 @@
 //!   most two statements. An array of arrays may be broken in the same way, one row a line, and a
 //!   comma behind the last item of a list keeps the list broken.
 //! - A list that does not fit breaks after its bracket, one item a line (arrays of numbers fill their
-//!   lines); chains of operators break before the operators, pipelines before each stage; `where` and
+//!   lines). A block that is the last argument, or brackets that are the only one, break alone:
+//!   `f(x, |y| {`. Subscripts, types and patterns break only when they are too long by themselves.
+//! - Chains of operators break before the operators, pipelines before each stage; `where` and
 //!   `until` go to lines of their own; a value leaves the line of its `=` only when nothing else
 //!   helps.
+//! - Comments at the ends of neighbouring lines that stood below each other still do.
 //!
 //! How: `Formatter` walks the tree and writes a document (`doc`), taking each token exactly once, in
 //! order, with the comments around it (`comments`) and the space before it (`spaces`); `printer`
@@ -37,6 +40,7 @@ mod printer;
 mod spaces;
 mod statements;
 mod walk;
+mod widths;
 
 use einlang_source::{Diagnostic, FileId};
 
@@ -46,10 +50,9 @@ use crate::tree::Tree;
 /// The canonical text of a program that was parsed without errors. A tree with errors in it comes
 /// back as it was written.
 pub fn format(tree: &Tree) -> String {
-    if tree.root().descendants().any(|node| node.kind() == ERROR) {
-        return tree.text().to_owned();
-    }
-    printer::print(&walk::document(tree))
+    let wrong = tree.root().descendants().any(|node| node.kind() == ERROR);
+    let document = if wrong { None } else { walk::document(tree) };
+    document.map_or_else(|| tree.text().to_owned(), |document| printer::print(&document))
 }
 
 /// Parses a text and formats it, or says why it cannot be parsed.

@@ -1,14 +1,15 @@
 //! The printer: a document to text, in one pass over its commands.
 //!
 //! A group is laid out on one line when its own width, with the text behind it up to the next place
-//! where a line may end, fits in what is left of the line. Widths are sums from the start of the
-//! document, computed once, so that each decision is one subtraction and printing is linear.
+//! where a line may end, fits in what is left of the line. Each decision takes constant time, so
+//! printing is linear.
 //!
 //! White space is written late: a line end or a space waits until the next text is known, and
 //! therefore no line ends with a space.
 
 use super::align::{Trailing, align};
 use super::doc::{Cmd, Doc, Group, GroupId, Place, Sort};
+use super::widths::Widths;
 
 /// The longest line that groups try to keep to, in characters.
 pub(super) const WIDTH: usize = 100;
@@ -225,7 +226,7 @@ impl<'d, 't> Printer<'d, 't> {
     fn may_hug(&self, group: &Group, hugged: GroupId) -> bool {
         let inner = self.doc.groups[hugged.index()];
         let fits_alone = group.hugs_rather_than.is_some_and(|from| {
-            let alone = self.widths.to_any_line(from as usize, inner.end as usize);
+            let alone = self.widths.to_line(from as usize, inner.end as usize);
             !inner.has_break && alone <= self.next_line()
         });
         let left = WIDTH.saturating_sub(self.column_of_next());
@@ -244,59 +245,5 @@ impl<'d, 't> Printer<'d, 't> {
         } else {
             self.column + usize::from(self.due.space)
         }
-    }
-}
-
-/// The width of the document up to each command, were it printed on one line.
-struct Widths {
-    before: Vec<usize>,
-    /// For each command, the width before the next place where a line may end. Comments are no
-    /// such places: whether a block comment ends its line is what the printer is about to decide.
-    line: Vec<usize>,
-    /// The same, weak lines included.
-    any_line: Vec<usize>,
-}
-
-impl Widths {
-    fn of(doc: &Doc<'_>) -> Widths {
-        let mut before = Vec::with_capacity(doc.cmds.len() + 1);
-        let mut width = 0;
-        for cmd in &doc.cmds {
-            before.push(width);
-            width += flat_width(cmd);
-        }
-        before.push(width);
-        let next = |weak_too: bool| {
-            let mut next = vec![width; doc.cmds.len() + 1];
-            for (i, cmd) in doc.cmds.iter().enumerate().rev() {
-                let ends = matches!(cmd, Cmd::Line { weak, .. } if weak_too || !weak);
-                next[i] = if ends { before[i] } else { next[i + 1] };
-            }
-            next
-        };
-        let (line, any_line) = (next(false), next(true));
-        Widths { before, line, any_line }
-    }
-
-    /// From one command to the first place at or behind another where the line may end.
-    fn to_line(&self, from: usize, behind: usize) -> usize {
-        self.line[behind] - self.before[from]
-    }
-
-    fn to_any_line(&self, from: usize, behind: usize) -> usize {
-        self.any_line[behind] - self.before[from]
-    }
-}
-
-fn flat_width(cmd: &Cmd<'_>) -> usize {
-    match cmd {
-        Cmd::Text(text) => text.chars().count(),
-        Cmd::Comment { text, place: Place::BeforeToken, .. } => text.chars().count() + 1,
-        Cmd::Space
-        | Cmd::Line { space: true, .. }
-        | Cmd::LineIf(_)
-        | Cmd::Rejoin { space: true } => 1,
-        // Other comments never make a line break that would not break without them.
-        _ => 0,
     }
 }

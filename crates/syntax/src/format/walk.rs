@@ -9,18 +9,26 @@ use super::spaces::{self, Placed};
 use crate::kind::SyntaxKind::*;
 use crate::tree::{Element, Node, Token, Tree};
 
-/// The document of a whole file.
-pub(super) fn document(tree: &Tree) -> Doc<'_> {
+/// The document of a whole file. None for a tree that the parser cut short, in which the layouts
+/// did not find every token where it belongs.
+pub(super) fn document(tree: &Tree) -> Option<Doc<'_>> {
     let mut formatter = Formatter { source: tree.text(), ..Formatter::default() };
     formatter.statements(tree.root());
     formatter.rest_of_file(tree);
-    formatter.doc
+    (formatter.n_tokens == n_tokens(tree.root())).then_some(formatter.doc)
+}
+
+/// The number of tokens that are not trivia.
+fn n_tokens(node: Node<'_>) -> usize {
+    node.all_tokens().filter(|token| !token.kind().is_trivia()).count()
 }
 
 #[derive(Default)]
 pub(super) struct Formatter<'t> {
     pub(super) doc: Doc<'t>,
     source: &'t str,
+    /// How many tokens are written.
+    n_tokens: usize,
     last: Option<Placed<'t>>,
     /// The last token is the number of a tuple field and touches its dot.
     last_is_field: bool,
@@ -110,6 +118,7 @@ impl<'t> Formatter<'t> {
         }
         self.leading(token);
         self.text(Placed { token, parent }, token.text());
+        self.n_tokens += 1;
         self.trailing(token);
     }
 
@@ -117,6 +126,7 @@ impl<'t> Formatter<'t> {
     fn string(&mut self, node: Node<'t>) {
         let (Some(first), Some(last)) = (node.first_token(), node.last_token()) else { return };
         self.text(Placed { token: first, parent: node }, node.text());
+        self.n_tokens += n_tokens(node);
         self.last = Some(Placed { token: last, parent: node });
         self.trailing(last);
     }

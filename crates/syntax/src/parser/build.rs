@@ -64,7 +64,8 @@ struct Builder<'a> {
     tokens: &'a Tokens,
     significant: &'a [u32],
     nodes: Vec<NodeData>,
-    open: Vec<u32>,
+    /// The open nodes, each with the position at which it began.
+    open: Vec<(u32, usize)>,
     /// Nodes that are open but beyond the limit.
     left_out: u32,
     too_high: Option<u32>,
@@ -81,7 +82,7 @@ impl Builder<'_> {
             self.too_high.get_or_insert(first_token.min(last));
             return;
         }
-        let parent = self.open.last().copied().unwrap_or(0);
+        let parent = self.open.last().map_or(0, |(parent, _)| *parent);
         let id = self.nodes.len() as u32;
         self.nodes.push(NodeData {
             kind,
@@ -90,7 +91,7 @@ impl Builder<'_> {
             end_node: 0,
             parent,
         });
-        self.open.push(id);
+        self.open.push((id, self.pos));
     }
 
     fn close(&mut self) {
@@ -98,12 +99,26 @@ impl Builder<'_> {
             self.left_out -= 1;
             return;
         }
-        let Some(id) = self.open.pop() else { return };
+        let Some((id, began)) = self.open.pop() else { return };
         let end_node = self.nodes.len() as u32;
         let end_token = self.end_token(id);
         let node = &mut self.nodes[id as usize];
         node.end_node = end_node;
         node.end_token = end_token.max(node.first_token);
+        if began == self.pos && id != 0 {
+            self.place_empty(id);
+        }
+    }
+
+    /// A node without tokens stands right after the last token that was taken, so that it lies
+    /// inside the nodes around it, which may end there.
+    fn place_empty(&mut self, id: u32) {
+        let parent = self.nodes[id as usize].parent as usize;
+        let after = self.pos.checked_sub(1).map_or(0, |last| self.significant[last] + 1);
+        let place = after.max(self.nodes[parent].first_token);
+        for node in &mut self.nodes[id as usize..] {
+            (node.first_token, node.end_token) = (place, place);
+        }
     }
 
     fn first_token(&self, kind: SyntaxKind) -> u32 {

@@ -248,6 +248,7 @@ fn match_expression(p: &mut Parser<'_>) -> Finished {
 /// The opening brace of the arms is missing: they are read all the same, up to the closing one.
 fn arms_without_brace(p: &mut Parser<'_>) {
     let arms = p.start();
+    let from = p.pos;
     if p.at(L_BRACE) {
         p.delimited_with(R_BRACE, Expected::Pattern, true, match_arm);
     } else if !p.on_new_line() || p.at_pattern_start() {
@@ -256,7 +257,11 @@ fn arms_without_brace(p: &mut Parser<'_>) {
         }
         p.eat(R_BRACE);
     }
-    p.finish(arms, MATCH_ARM_LIST);
+    if p.pos > from {
+        p.finish(arms, MATCH_ARM_LIST);
+    } else {
+        p.abandon(arms);
+    }
 }
 
 fn match_arm(p: &mut Parser<'_>) -> bool {

@@ -16,6 +16,10 @@ use crate::kind::SyntaxKind::{self, *};
 /// How many tokens must be accepted after an error before the next one is believed.
 const QUIET_TOKENS: usize = 3;
 
+/// How far recovery looks for the brace of a block: a head is short, and a long line of heads must
+/// not be searched again and again.
+const MAX_LOOKAHEAD: usize = 64;
+
 #[derive(Debug, Default)]
 pub(crate) struct Recovery {
     /// Errors before this position are not reported.
@@ -47,9 +51,15 @@ impl Parser<'_> {
 
     /// Reports that something else was expected inside the bracket opened at `opener`.
     pub(super) fn error_in_list(&mut self, expected: Expected, opener: usize) {
-        let opener = Some(self.span_at(opener));
-        let diagnostic = errors::unexpected_token(expected, &self.found(), opener);
+        let opened = Some(self.span_at(opener));
+        let diagnostic = errors::unexpected_token(expected, &self.found(), opened);
         self.report(diagnostic);
+        // One message for one pair of parentheses or brackets; braces hold independent parts.
+        if let Some(closer) = self.brackets.partner(opener)
+            && self.kinds[opener] != L_BRACE
+        {
+            self.recovery.quiet_until = self.recovery.quiet_until.max(closer);
+        }
     }
 
     /// Reports a problem at the current token, unless it would be the echo of another one.
@@ -114,8 +124,12 @@ impl Parser<'_> {
 
     /// True when a line break precedes the current token.
     pub(super) fn on_new_line(&self) -> bool {
-        let Some(&token) = self.significant.get(self.pos) else { return true };
-        let before = match self.pos.checked_sub(1) {
+        self.begins_line(self.pos)
+    }
+
+    fn begins_line(&self, pos: usize) -> bool {
+        let Some(&token) = self.significant.get(pos) else { return true };
+        let before = match pos.checked_sub(1) {
             Some(previous) => self.significant[previous] as usize + 1,
             None => return true,
         };
@@ -161,15 +175,15 @@ impl Parser<'_> {
         self.finish(marker, ERROR);
     }
 
+    /// The next opening brace of the line, when it is near.
     fn brace_on_line(&self) -> Option<usize> {
-        let line_end = self.text[self.span_at(self.pos).start as usize..].find('\n');
-        let end = self.span_at(self.pos).start as usize + line_end.unwrap_or(self.text.len());
         let mut pos = self.pos;
-        while pos < self.significant.len() && (self.span_at(pos).start as usize) < end {
-            match self.kinds[pos] {
+        for _ in 0..MAX_LOOKAHEAD {
+            match *self.kinds.get(pos)? {
                 L_BRACE => return Some(pos),
-                SEMI | R_BRACE => return None,
-                _ => pos = self.brackets.partner(pos).filter(|p| *p > pos).map_or(pos, |p| p) + 1,
+                SEMI | R_BRACE | EOF => return None,
+                _ if pos > self.pos && self.begins_line(pos) => return None,
+                _ => pos = self.brackets.partner(pos).map_or(pos, |partner| partner.max(pos)) + 1,
             }
         }
         None
@@ -220,7 +234,7 @@ impl Parser<'_> {
             let stop = match end {
                 Some(end) => self.pos >= end,
                 None => {
-                    matches!(self.current(), SEMI | L_BRACE | IN)
+                    matches!(self.current(), SEMI | L_BRACE | IN | EQ | WHERE)
                         || self.current().is_closer()
                         || self.at_item_start()
                 }

@@ -201,13 +201,15 @@ fn missing_brace(p: &mut Parser<'_>) {
         return;
     }
     let marker = p.start();
-    while !matches!(p.current(), R_BRACE | EOF) {
-        if p.on_new_line() && p.at_item_start() && p.column_is_zero() {
-            break;
+    p.nested(|p| {
+        while !matches!(p.current(), R_BRACE | EOF) {
+            if p.on_new_line() && p.at_item_start() && p.column_is_zero() {
+                break;
+            }
+            block_statement(p);
         }
-        block_statement(p);
-    }
-    p.eat(R_BRACE);
+        p.eat(R_BRACE);
+    });
     p.finish(marker, BLOCK);
 }
 
