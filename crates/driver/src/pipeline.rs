@@ -10,6 +10,7 @@
 use std::fmt;
 use std::path::Path;
 
+use einlang_sema::types::{self, Typed};
 use einlang_sema::{Resolved, hir};
 use einlang_source::{Diagnostics, FileId, Sources, World};
 use einlang_syntax::{Tree, dump};
@@ -19,17 +20,16 @@ use einlang_syntax::{Tree, dump};
 pub struct Compilation {
     /// The modules, items and bodies, every name with its definition.
     pub resolved: Resolved,
+    /// The types, when every name has its definition.
+    pub typed: Option<Typed>,
+    /// What is wrong with the program, as far as the stages decide it.
+    pub diagnostics: Diagnostics,
 }
 
 impl Compilation {
     /// The lossless tree of the root file; there is one for every text.
     pub fn tree(&self) -> &Tree {
         self.resolved.trees.first().expect("invariant: every program has a root file")
-    }
-
-    /// What is wrong with the program, as far as the stages decide it.
-    pub fn diagnostics(&self) -> &Diagnostics {
-        &self.resolved.diagnostics
     }
 }
 
@@ -42,9 +42,18 @@ pub fn compile(
     folder: &Path,
 ) -> Compilation {
     // Text to tokens to tree, the files of the modules, and what every name means.
-    let resolved = einlang_sema::resolve(world, sources, file, folder);
-    // Types, ranges and the tensor IR follow here.
-    Compilation { resolved }
+    let mut resolved = einlang_sema::resolve(world, sources, file, folder);
+    let mut diagnostics = std::mem::take(&mut resolved.diagnostics);
+    // An element type and a rank for every expression of every instance.
+    let typed = resolved.is_whole().then(|| {
+        let (typed, found) = types::check(&resolved.program, &resolved.interner);
+        diagnostics.extend(found);
+        typed
+    });
+    // Coordinates, ranges and the tensor IR follow here.
+    diagnostics.sort();
+    diagnostics.dedup();
+    Compilation { resolved, typed, diagnostics }
 }
 
 macro_rules! stages {
@@ -89,10 +98,16 @@ stages! {
     Lex "lex" "the tokens with their bytes, white space included" |c| dump::dump_tokens(c.tree());
     Parse "parse" "the tree, one node or token a line, with their bytes" |c| dump::dump(c.tree());
     Names "names" "modules, items and bodies, every name with its definition" print_names;
+    Types "types" "each function for each kind of arguments, and the types of its bindings" print_types;
 }
 
 fn print_names(compilation: &Compilation) -> String {
     hir::print(&compilation.resolved.program, &compilation.resolved.interner)
+}
+
+fn print_types(compilation: &Compilation) -> String {
+    let Resolved { program, interner, .. } = &compilation.resolved;
+    compilation.typed.as_ref().map_or(String::new(), |typed| types::print(typed, program, interner))
 }
 
 impl Stage {
@@ -103,9 +118,10 @@ impl Stage {
 
     /// The last stage that the program reached: names are resolved only in a tree without holes.
     pub fn reached(compilation: &Compilation) -> Stage {
-        match compilation.resolved.program.modules.is_empty() {
-            true => Stage::Parse,
-            false => Stage::Names,
+        match (compilation.typed.is_some(), compilation.resolved.is_whole()) {
+            (true, _) => Stage::Types,
+            (false, true) => Stage::Names,
+            (false, false) => Stage::Parse,
         }
     }
 }
@@ -134,7 +150,7 @@ mod tests {
             assert_eq!(Stage::parse(stage.name()), Some(*stage));
         }
         assert_eq!(Stage::parse("Parse"), None);
-        assert_eq!(Stage::reached(&compiled("let x = 1;")).to_string(), "names");
+        assert_eq!(Stage::reached(&compiled("let x = 1;")).to_string(), "types");
         assert_eq!(Stage::reached(&compiled("let x = ;")).to_string(), "parse");
     }
 
@@ -145,13 +161,14 @@ mod tests {
         assert!(texts[0].lines().any(|line| line == "WHITESPACE \" \" @3..4"), "{}", texts[0]);
         assert!(texts[1].starts_with("SOURCE_FILE @0..10\n"), "{}", texts[1]);
         assert_eq!(texts[2], "module crate\n  let x#0 = 1\n");
+        assert_eq!(texts[3], "module crate\n  x: i32\n");
         assert!(texts.iter().all(|text| text.ends_with('\n')));
     }
 
     #[test]
     fn diagnostics_follow_the_source() {
         let compilation = compiled("let a = 1 < 2 < 3;\nlet b = 0b1;\nlet c = x[-1];\n");
-        let codes: Vec<_> = compilation.diagnostics().iter().map(|d| d.code.as_str()).collect();
+        let codes: Vec<_> = compilation.diagnostics.iter().map(|d| d.code.as_str()).collect();
         assert_eq!(codes, ["E0409", "E0103", "E0308"]);
     }
 }

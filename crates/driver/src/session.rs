@@ -95,7 +95,7 @@ impl<'w> Session<'w> {
 
     /// Everything that is wrong with a file.
     pub fn check(&mut self, file: FileId) -> Diagnostics {
-        self.compile(file).resolved.diagnostics
+        self.compile(file).diagnostics
     }
 
     /// The file in the one layout that the language has, or the errors that keep it from being
@@ -108,7 +108,7 @@ impl<'w> Session<'w> {
     pub fn ir(&mut self, file: FileId, stage: Option<Stage>) -> Printed {
         let compilation = self.compile(file);
         let stage = stage.unwrap_or_else(|| Stage::reached(&compilation));
-        Printed { text: stage.print(&compilation), diagnostics: compilation.resolved.diagnostics }
+        Printed { text: stage.print(&compilation), diagnostics: compilation.diagnostics }
     }
 
     /// Modules lie beside the file that declares them; a text without a file has them in the
@@ -140,6 +140,10 @@ mod tests {
         assert_eq!(codes(&session.check(good)), [""; 0]);
         assert_eq!(codes(&session.check(bad)), ["E0101"]);
         assert_eq!(codes(&session.check(text)), ["E0101"]);
+        let name = session.add_text(COMMAND_LINE, "let y = z;");
+        let ty = session.add_text(COMMAND_LINE, "let n = 3; let x = 1.5; let y = n + x;");
+        assert_eq!(codes(&session.check(name)), ["E0110"]);
+        assert_eq!(codes(&session.check(ty)), ["E0401"]);
         assert_eq!(session.sources().name(text), "<command line>");
         assert_eq!(session.parse(good).tree.text(), "let x = 1;");
     }

@@ -1,10 +1,11 @@
 //! The meaning of Einlang programs: what every name, axis, range and shape is, without data.
 //!
-//! [`resolve`] loads the modules of a program and gives every name its definition. Types,
-//! coordinates, ranges and shapes build on its result.
+//! [`resolve`] loads the modules of a program and gives every name its definition;
+//! [`types::check`] gives every expression an element type and a rank. Coordinates, ranges and
+//! shapes build on their results.
 //!
-//! Invariants: nothing here panics on any program; all I/O goes through a
-//! [`World`](einlang_source::World); errors are data, each with a code and a help line.
+//! Invariants: nothing here panics on any program; all I/O goes through a [`World`]; errors are
+//! data, each with a code and a help line.
 
 pub mod builtins;
 mod context;
@@ -12,6 +13,8 @@ mod errors;
 pub mod hir;
 mod modules;
 mod names;
+mod stack;
+pub mod types;
 
 use std::path::Path;
 
@@ -34,6 +37,13 @@ pub struct Resolved {
     pub diagnostics: Diagnostics,
 }
 
+impl Resolved {
+    /// Whether the program was resolved at all: one with syntax errors is not.
+    pub fn is_whole(&self) -> bool {
+        !self.program.modules.is_empty()
+    }
+}
+
 /// Loads the modules of the program whose root text is `root`, and resolves every name. `folder`
 /// is where the files of its modules lie.
 pub fn resolve(world: &dyn World, sources: &mut Sources, root: FileId, folder: &Path) -> Resolved {
@@ -42,9 +52,11 @@ pub fn resolve(world: &dyn World, sources: &mut Sources, root: FileId, folder: &
     let malformed = !cx.diagnostics.is_empty();
     if !malformed {
         // Names in a tree with holes would only echo the syntax errors.
-        let collected = modules::collect::collect(&mut cx, &loaded);
-        modules::imports::resolve(&mut cx, &collected.uses);
-        names::resolve(&mut cx, &loaded, collected);
+        stack::with_large_stack(|| {
+            let collected = modules::collect::collect(&mut cx, &loaded);
+            modules::imports::resolve(&mut cx, &collected.uses);
+            names::resolve(&mut cx, &loaded, collected);
+        });
     }
     let mut diagnostics: Diagnostics = cx.diagnostics.into();
     diagnostics.sort();

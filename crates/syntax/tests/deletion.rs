@@ -91,7 +91,8 @@ fn deletions(program: &Program) -> Vec<Case> {
 fn statement_lines(parsed: &Parsed, at: usize) -> RangeInclusive<u32> {
     match innermost_statement(&parsed.parse.tree, at) {
         Some(node) => line_of(parsed, node.range().start)..=line_of(parsed, node.range().end - 1),
-        None => 1..=0,
+        // Lines count from 1, so this range holds none.
+        None => 0..=0,
     }
 }
 

@@ -12,9 +12,8 @@ use crate::fixtures::diff;
 use crate::shape::shape;
 
 /// Nodes that may stand for something absent, right after the token that announced it: parameters,
-/// the arms of a `match`, what follows `with` or `where`, and what is nested too deeply.
-const MAY_BE_EMPTY: &[SyntaxKind] =
-    &[SOURCE_FILE, ERROR, PARAM_LIST, MATCH_ARM_LIST, WITH_UPDATE, WHERE_GUARD];
+/// what follows `with` or `where`, and what is nested too deeply.
+const MAY_BE_EMPTY: &[SyntaxKind] = &[SOURCE_FILE, ERROR, PARAM_LIST, WITH_UPDATE, WHERE_GUARD];
 
 /// More nodes per token than any construct of the grammar makes; beyond it, something was built in
 /// vain.

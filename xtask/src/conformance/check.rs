@@ -14,7 +14,7 @@ enum Scope {
     Only(&'static [&'static str]),
 }
 
-/// The codes that `check` decides today: those of parsing and of names. A stage that decides more adds its
+/// The codes that `check` decides today: those of parsing, of names and of types. A stage that decides more adds its
 /// codes here in the same change; a case whose errors are all undecided must check cleanly.
 const DECIDED: &[(&str, Scope)] = &[
     ("E0101", Scope::Everywhere),
@@ -27,9 +27,21 @@ const DECIDED: &[(&str, Scope)] = &[
     ("E0114", Scope::Everywhere),
     ("E0115", Scope::Everywhere),
     ("E0116", Scope::Everywhere),
-    ("E0307", Scope::Only(&["errors/left-side-expression"])),
+    ("E0306", Scope::Everywhere),
+    ("E0307", Scope::Everywhere),
     ("E0308", Scope::Only(&["errors/negative-index"])),
+    ("E0310", Scope::Everywhere),
+    ("E0311", Scope::Everywhere),
+    ("E0312", Scope::Everywhere),
+    ("E0401", Scope::Everywhere),
+    ("E0402", Scope::Everywhere),
+    ("E0403", Scope::Everywhere),
+    ("E0404", Scope::Everywhere),
+    ("E0405", Scope::Everywhere),
+    ("E0407", Scope::Everywhere),
+    ("E0408", Scope::Everywhere),
     ("E0409", Scope::Everywhere),
+    ("E0410", Scope::Everywhere),
 ];
 
 /// Compares the outcome of `check` with the directives of the case.

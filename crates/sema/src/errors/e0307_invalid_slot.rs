@@ -36,3 +36,25 @@ pub(crate) fn binder_in_read(name: &str, span: Span) -> Diagnostic {
         "introduce `{name}` in a slot or a reduction, such as `sum[{name} in …](…)`"
     ))
 }
+
+/// `let a[N] = …` where `N` is a value already.
+pub(crate) fn slot_is_value(name: &str, span: Span, what: &str, declared: Span) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0307,
+        format!("the slot `{name}` would be a new index, but `{name}` is {what} already"),
+        span,
+        "a bare name introduces an index",
+    )
+    .with_label(declared, format!("`{name}` is {what} here"))
+    .with_edit(
+        format!("write `({name})` for the point, or rename the index"),
+        span,
+        format!("({name})"),
+    )
+}
+
+/// `let a[:] = …`
+pub(crate) fn slot_is_slice(span: Span) -> Diagnostic {
+    Diagnostic::error(Code::E0307, "`:` is no slot", span, "introduces no index")
+        .with_help("name the index, `let a[i] = …`, or replace a slice with `a with [:] = …`")
+}

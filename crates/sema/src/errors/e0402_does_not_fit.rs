@@ -1,0 +1,201 @@
+//! E0402: a value that does not fit what is written for its place.
+
+use einlang_source::{Code, Diagnostic, Span};
+
+/// A value against the annotation of its binding or field.
+pub(crate) fn wrong_annotation(
+    wanted: &str,
+    found: &str,
+    span: Span,
+    declared: Span,
+) -> Diagnostic {
+    expected(format!("the value is `{found}`, but `{wanted}` is declared"), wanted, found, span)
+        .with_label(declared, format!("declared as `{wanted}`"))
+}
+
+/// The value of a function against its declared result.
+pub(crate) fn wrong_result(wanted: &str, found: &str, span: Span, declared: Span) -> Diagnostic {
+    expected(
+        format!("the function returns `{wanted}`, but its value is `{found}`"),
+        wanted,
+        found,
+        span,
+    )
+    .with_label(declared, format!("the result is declared as `{wanted}`"))
+}
+
+/// A recursive function whose branches give different types.
+pub(crate) fn result_changes(known: &str, found: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0402,
+        format!("the value is `{found}` here, but the recursive calls were taken for `{known}`"),
+        span,
+        format!("this is `{found}`"),
+    )
+    .with_help("declare the result after the parameters: `-> …`")
+}
+
+/// An argument against its parameter.
+pub(crate) fn wrong_argument(
+    wanted: &str,
+    found: &str,
+    span: Span,
+    declared: Option<Span>,
+) -> Diagnostic {
+    let message = format!("the parameter is `{wanted}`, but the argument is `{found}`");
+    let diagnostic = expected(message, wanted, found, span);
+    match declared {
+        Some(declared) => diagnostic.with_label(declared, format!("the parameter is `{wanted}`")),
+        None => diagnostic,
+    }
+}
+
+/// `x with [i] = e`
+pub(crate) fn wrong_update(wanted: &str, found: &str, span: Span, base: Span) -> Diagnostic {
+    expected(
+        format!("the replaced part is `{wanted}`, but the new value is `{found}`"),
+        wanted,
+        found,
+        span,
+    )
+    .with_label(base, "what is updated")
+}
+
+/// A literal that its type cannot hold.
+pub(crate) fn literal_too_large(value: i128, ty: &str, span: Span) -> Diagnostic {
+    let wider = if ty == "i32" { "annotate it as `i64`" } else { "use a wider type" };
+    Diagnostic::error(
+        Code::E0402,
+        format!("`{value}` does not fit `{ty}`"),
+        span,
+        format!("taken as `{ty}`"),
+    )
+    .with_help(format!("{wider}, or convert a smaller number with `as`"))
+}
+
+/// A function for numbers.
+pub(crate) fn needs_number(name: &str, ty: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0402,
+        format!("`{name}` needs numbers, not `{ty}`"),
+        span,
+        format!("this is `{ty}`"),
+    )
+    .with_help(format!("pass numbers to `{name}`"))
+}
+
+/// A function for floats.
+pub(crate) fn needs_float(name: &str, ty: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0402,
+        format!("`{name}` needs a float such as `f32`, not `{ty}`"),
+        span,
+        format!("this is `{ty}`"),
+    )
+    .with_help("convert the argument with `as f32`")
+}
+
+/// A function for arrays.
+pub(crate) fn needs_array(name: &str, ty: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0402,
+        format!("`{name}` needs an array, not `{ty}`"),
+        span,
+        format!("this is `{ty}`"),
+    )
+    .with_help(format!("pass a tensor or a list to `{name}`"))
+}
+
+/// A place for integers.
+pub(crate) fn needs_integer(what: &str, ty: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0402,
+        format!("{what} is an integer, not `{ty}`"),
+        span,
+        format!("this is `{ty}`"),
+    )
+    .with_help("convert with `as i32`, which drops the fraction of a float")
+}
+
+/// Something that cannot be iterated over.
+pub(crate) fn not_iterable(ty: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0402,
+        format!("`{ty}` cannot be iterated over"),
+        span,
+        format!("this is `{ty}`"),
+    )
+    .with_help("iterate over a range `0..n` or an array")
+}
+
+/// The end of a range that is no integer.
+pub(crate) fn range_not_integer(ty: &str, span: Span) -> Diagnostic {
+    needs_integer("the end of a range", ty, span)
+}
+
+/// A subscript that is no integer.
+pub(crate) fn subscript_not_integer(ty: &str, span: Span) -> Diagnostic {
+    needs_integer("a subscript", ty, span)
+}
+
+/// `k in xs` for an index.
+pub(crate) fn index_not_in_range(ty: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0402,
+        format!("an index runs over a range, not over `{ty}`"),
+        span,
+        format!("this is `{ty}`"),
+    )
+    .with_help("write a range such as `0..n`, and read the array at the index")
+}
+
+/// A pattern for another type.
+pub(crate) fn wrong_pattern(what: &str, ty: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0402,
+        format!("the pattern is for {what}, but the value is `{ty}`"),
+        span,
+        format!("the value is `{ty}`"),
+    )
+    .with_help(format!("write a pattern for `{ty}`, or `_`"))
+}
+
+/// `let (a, b)[i] = e` with a body that is no such tuple.
+pub(crate) fn body_not_tuple(n_targets: usize, ty: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0402,
+        format!("{n_targets} bindings need a tuple of {n_targets}, but the body is `{ty}`"),
+        span,
+        format!("this is `{ty}`"),
+    )
+    .with_help("make the body a tuple with one value per binding")
+}
+
+/// `x ?> f` on something else than an `Option`.
+pub(crate) fn pipe_needs(op: &str, wanted: &str, ty: &str, span: Span) -> Diagnostic {
+    let help = match op {
+        "?>" | "!>" => "use `|>` for plain values",
+        _ => "only values that may be missing need this",
+    };
+    Diagnostic::error(
+        Code::E0402,
+        format!("`{op}` works on `{wanted}`, not on `{ty}`"),
+        span,
+        format!("this is `{ty}`"),
+    )
+    .with_help(help)
+}
+
+fn expected(message: String, wanted: &str, found: &str, span: Span) -> Diagnostic {
+    let numbers = |ty: &str| {
+        crate::hir::Scalar::parse(ty).is_some_and(|s| !matches!(s.as_str(), "str" | "bool"))
+    };
+    let help = if numbers(wanted) && (numbers(found) || found == "bool") {
+        format!("convert explicitly: `… as {wanted}`")
+    } else if wanted == "str" {
+        "make a string by interpolation: `\"{x}\"`".to_string()
+    } else {
+        format!("give a value of type `{wanted}`, or change what is declared")
+    };
+    Diagnostic::error(Code::E0402, message, span, format!("this is `{found}`")).with_help(help)
+}

@@ -1,0 +1,151 @@
+//! Effects: `print` and files have no place in indexed bodies, reductions, `where` and derivative
+//! targets (E0410), not even through a function that is called there.
+//!
+//! Calls are recorded while types are found, with the place that forbids effects around them;
+//! which functions have effects is a fixpoint over the recorded calls of all instances.
+
+use einlang_source::Span;
+
+use super::Checker;
+use super::instances::InstanceId;
+use super::ty::{FnTy, Ty};
+use super::typed::Callee;
+use crate::builtins::Function;
+use crate::errors;
+use crate::hir::ExprId;
+
+/// A place without effects.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Pure {
+    Indexed,
+    Reduction,
+    Where,
+    Derivative,
+}
+
+impl Pure {
+    fn words(self) -> &'static str {
+        match self {
+            Pure::Indexed => "the body of an indexed definition",
+            Pure::Reduction => "a reduction",
+            Pure::Where => "`where`",
+            Pure::Derivative => "the target of a derivative",
+        }
+    }
+}
+
+/// One call of an instance.
+#[derive(Clone, Debug)]
+pub(super) struct CallRecord {
+    pub(super) callee: Callee,
+    /// Functions passed as arguments, which the callee may call.
+    passed: Vec<FnTy>,
+    pure: Option<Pure>,
+    span: Span,
+}
+
+impl Checker<'_> {
+    pub(super) fn in_pure<R>(&mut self, place: Pure, f: impl FnOnce(&mut Self) -> R) -> R {
+        let outer = self.pure;
+        self.pure = outer.or(Some(place));
+        let result = f(self);
+        self.pure = outer;
+        result
+    }
+
+    /// Remembers what a call calls.
+    pub(super) fn record_call(&mut self, expr: ExprId, callee: Callee, args: &[Ty], span: Span) {
+        let passed = args.iter().filter_map(|ty| match ty {
+            Ty::Fn(function) => Some(function.clone()),
+            _ => None,
+        });
+        let record = CallRecord { callee, passed: passed.collect(), pure: self.pure, span };
+        self.work_mut().calls.insert(expr, record);
+    }
+
+    /// The function with effects that a call may reach.
+    fn effect_of(
+        &self,
+        record: &CallRecord,
+        effects: &[Option<String>],
+    ) -> Option<(String, String)> {
+        match &record.callee {
+            Callee::Function(FnTy::Builtin(Function::Print)) => {
+                return Some(("print".to_string(), "print".to_string()));
+            }
+            Callee::Instance(id) => {
+                if let Some(effect) = &effects[id.0 as usize] {
+                    return Some((self.instance_name(*id), effect.clone()));
+                }
+            }
+            Callee::Function(_) => {}
+        }
+        record.passed.iter().find_map(|function| self.passed_effect(function, effects))
+    }
+
+    fn passed_effect(
+        &self,
+        function: &FnTy,
+        effects: &[Option<String>],
+    ) -> Option<(String, String)> {
+        let called = |(index, work): (usize, &super::Work)| match function {
+            FnTy::Closure(closure) if work.lambda == Some(*closure) => Some(index),
+            FnTy::Def(def, _) => {
+                let crate::hir::DefKind::Fn(item) = &self.program.def(*def).kind else {
+                    return None;
+                };
+                (work.body == item.body && work.lambda.is_none()).then_some(index)
+            }
+            _ => None,
+        };
+        if *function == FnTy::Builtin(Function::Print) {
+            return Some(("print".to_string(), "print".to_string()));
+        }
+        let mut found = self.instances.iter().enumerate().filter_map(called);
+        let index = found.find(|index| effects[*index].is_some())?;
+        Some((self.instance_name(InstanceId(index as u32)), effects[index].clone()?))
+    }
+
+    fn instance_name(&self, id: InstanceId) -> String {
+        let work = &self.instances[id.0 as usize];
+        match (work.lambda, self.program.bodies[work.body].owner) {
+            (None, crate::hir::Owner::Def(def)) => {
+                self.name(self.program.def(def).name.name).to_string()
+            }
+            _ => "this closure".to_string(),
+        }
+    }
+}
+
+/// Reports the effects in places without them.
+pub(super) fn report(cx: &mut Checker<'_>) {
+    let mut effects: Vec<Option<String>> = vec![None; cx.instances.len()];
+    loop {
+        let mut changed = false;
+        for index in 0..cx.instances.len() {
+            if effects[index].is_some() || !cx.instances[index].alive {
+                continue;
+            }
+            let mut reached = cx.instances[index].calls.values();
+            if let Some((_, effect)) = reached.find_map(|record| cx.effect_of(record, &effects)) {
+                effects[index] = Some(effect);
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    for index in 0..cx.instances.len() {
+        let mut found = Vec::new();
+        for record in cx.instances[index].calls.values() {
+            if let (Some(pure), Some((name, effect))) =
+                (record.pure, cx.effect_of(record, &effects))
+            {
+                found.push(errors::effect_here(&name, &effect, pure.words(), record.span));
+            }
+        }
+        found.sort_by_key(|diagnostic| diagnostic.primary.span);
+        cx.instances[index].diagnostics.extend(found);
+    }
+}

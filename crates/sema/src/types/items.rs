@@ -1,0 +1,74 @@
+//! Where checking starts: the statements of modules, and the items that nothing uses.
+
+use super::Checker;
+use super::annotations::Env;
+use super::instances::{InstanceId, Key};
+use crate::errors;
+use crate::hir::*;
+
+impl Checker<'_> {
+    /// The instance of a module's statements.
+    pub(super) fn module_instance(&mut self, module: ModuleId) {
+        let Some(body) = self.program.modules[module].body else { return };
+        let key = Key { body, lambda: None, parent: None, args: Vec::new() };
+        if self.keys.contains_key(&key) {
+            return;
+        }
+        if let Some(id) = self.instance(key, Env::empty(body)) {
+            self.type_instance(id);
+        }
+    }
+
+    /// Checks the functions that nothing calls, for their errors.
+    pub(super) fn type_uncalled(&mut self) {
+        for (def, item) in self.program.defs.iter() {
+            let DefKind::Fn(Function { body, .. }) = item.kind else {
+                self.check_item(def);
+                continue;
+            };
+            let called = self.instances.iter().any(|work| work.alive && work.body == body);
+            let outer = item.inside.and_then(|inside| {
+                let found =
+                    self.instances.iter().position(|work| work.alive && work.body == inside);
+                found.map(|index| InstanceId(index as u32))
+            });
+            if called || (item.inside.is_some() && outer.is_none()) {
+                continue;
+            }
+            let n_params = self.program.bodies[body].params.len();
+            let key = Key { body, lambda: None, parent: outer, args: vec![None; n_params] };
+            if let Some(id) = self.instance(key, Env::unknown(body, self.program)) {
+                self.at(id).uncalled = true;
+                self.type_instance(id);
+                self.type_pending();
+            }
+        }
+    }
+
+    /// Checks a constant or the default of an input even if nothing uses it.
+    pub(super) fn check_item(&mut self, def: DefId) {
+        let item = self.program.def(def);
+        match &item.kind {
+            DefKind::Const(constant) if item.inside.is_none() => {
+                self.constant(def, constant);
+            }
+            DefKind::Input(input) => self.check_input(def, input),
+            _ => {}
+        }
+    }
+
+    fn check_input(&mut self, def: DefId, input: &Input) {
+        let wanted = self.def_value(def);
+        let key = Key { body: input.body, lambda: None, parent: None, args: Vec::new() };
+        let Some(value) = self.program.bodies[input.body].value else { return };
+        let Some(id) = self.instance(key, Env::empty(input.body)) else { return };
+        self.inside(id, |cx| {
+            let found = cx.infer_hinted(value, Some(&wanted));
+            if cx.join(&wanted, &found).is_none() {
+                let (wanted, got, span) = (cx.show(&wanted), cx.show(&found), cx.span(value));
+                cx.report(errors::wrong_annotation(&wanted, &got, span, input.ty.span));
+            }
+            cx.work_mut().ret = wanted;
+        });
+    }
+}

@@ -1,0 +1,213 @@
+//! Types: the element type and rank of every expression of every instance.
+//!
+//! A function is checked once per element types and ranks of its arguments, a module once. Inside
+//! an instance, types flow by unification: literals are variables that their context decides
+//! (language.md §2), the clauses of a recursive group share the element type of their binding, and
+//! what nothing decides is decided by default at the end of its statement. Extents, coordinates
+//! and ranges are left to later passes.
+//!
+//! Invariants: one diagnostic per mistake (what it spoils has type `Error`, which is silent);
+//! every diagnostic has a help; nothing panics on any program; work is bounded by
+//! [`MAX_INSTANCES`] and [`MAX_DEPTH`].
+//!
+//! | file | owns |
+//! |---|---|
+//! | `ty.rs`, `vars.rs`, `unify.rs` | types, undecided types, agreement |
+//! | `annotations.rs`, `fit.rs`, `dims.rs`, `spelling.rs` | types as written, and in words |
+//! | `items.rs`, `instances.rs`, `closures.rs`, `typed.rs` | where checking starts, specialisations, lambdas, the result |
+//! | `expressions.rs`, `names.rs`, `branches.rs`, `literals.rs`, `operators.rs`, `casts.rs` | expressions |
+//! | `calls.rs`, `coordinates.rs`, `builtins.rs`, `constructors.rs`, `fields.rs` | calls and records |
+//! | `blocks.rs`, `groups.rs`, `indexed.rs`, `rests.rs`, `walk.rs` | statements and clauses |
+//! | `reads.rs`, `reductions.rs`, `comprehensions.rs` | brackets |
+//! | `patterns.rs`, `exhaustive.rs`, `usefulness.rs` | patterns |
+//! | `derivatives.rs`, `effects.rs` | `@`, and where nothing may be printed |
+
+mod annotations;
+mod blocks;
+mod branches;
+mod builtins;
+mod calls;
+mod casts;
+mod closures;
+mod comprehensions;
+mod constructors;
+mod coordinates;
+mod derivatives;
+mod dims;
+mod effects;
+mod exhaustive;
+mod expressions;
+mod fields;
+mod fit;
+mod groups;
+mod indexed;
+mod instances;
+mod items;
+mod literals;
+mod names;
+mod operators;
+mod patterns;
+mod print;
+mod reads;
+mod reductions;
+mod rests;
+mod spelling;
+mod ty;
+mod typed;
+mod unify;
+mod usefulness;
+mod vars;
+mod walk;
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use einlang_source::{Diagnostic, Diagnostics, Interner, Span};
+
+use crate::hir::*;
+use crate::stack::with_large_stack;
+
+pub use closures::ClosureId;
+pub use instances::InstanceId;
+pub use print::print;
+pub use ty::{Extent, FnTy, Ty, VarId};
+pub use typed::{Callee, Instance, Typed};
+
+use closures::Closure;
+use effects::Pure;
+use instances::{Key, Work};
+use vars::Vars;
+
+/// More specialisations than this are taken for a recursion that makes new types without end.
+pub const MAX_INSTANCES: usize = 2000;
+
+/// How deep expressions and unannotated calls may nest together.
+const MAX_DEPTH: u32 = 6000;
+
+/// Trials inside trials are given up beyond this: each level may repeat the work of the one below.
+const MAX_TRIALS: u32 = 3;
+
+/// Records inside records beyond this are taken for endless ones.
+const MAX_RECORD_DEPTH: u32 = 12;
+
+/// Gives every expression of every instance its type.
+pub fn check(program: &Program, interner: &Interner) -> (Typed, Diagnostics) {
+    with_large_stack(|| Checker::new(program, interner).run())
+}
+
+/// The state of one check.
+struct Checker<'p> {
+    program: &'p Program,
+    interner: &'p Interner,
+    vars: Vars,
+    instances: Vec<Work>,
+    keys: HashMap<Key, InstanceId>,
+    /// Instances whose result is declared, so that their inside can wait.
+    pending: VecDeque<InstanceId>,
+    closures: Vec<Closure>,
+    /// What functions capture.
+    captures: walk::Captures,
+    /// The instance being typed.
+    cur: InstanceId,
+    /// The instances being typed, outermost first.
+    open: Vec<InstanceId>,
+    /// Where effects are forbidden, and why.
+    pure: Option<Pure>,
+    depth: u32,
+    /// How many records are open inside each other.
+    record_depth: u32,
+    /// How many unannotated calls are open.
+    open_calls: u32,
+    /// Coordinates bound by the coordinate calls around, whose axes pass through whole.
+    coordinates: HashSet<LocalId>,
+    /// How many coordinate calls are open.
+    coordinate_calls: u32,
+    /// How many trials are open.
+    trials: u32,
+    /// The blow-up of instances was reported.
+    overflowed: bool,
+}
+
+impl<'p> Checker<'p> {
+    fn new(program: &'p Program, interner: &'p Interner) -> Checker<'p> {
+        Checker {
+            program,
+            interner,
+            vars: Vars::default(),
+            instances: Vec::new(),
+            keys: HashMap::new(),
+            pending: VecDeque::new(),
+            closures: Vec::new(),
+            captures: walk::Captures::new(program),
+            open: Vec::new(),
+            cur: InstanceId(0),
+            pure: None,
+            depth: 0,
+            record_depth: 0,
+            open_calls: 0,
+            coordinates: HashSet::new(),
+            coordinate_calls: 0,
+            trials: 0,
+            overflowed: false,
+        }
+    }
+
+    fn run(mut self) -> (Typed, Diagnostics) {
+        for module in self.program.modules.ids() {
+            self.module_instance(module);
+        }
+        self.type_pending();
+        self.type_uncalled();
+        self.type_rules();
+        self.check_literals();
+        effects::report(&mut self);
+        self.finish()
+    }
+
+    fn body(&self) -> &'p Body {
+        &self.program.bodies[self.work().body]
+    }
+
+    fn work(&self) -> &Work {
+        &self.instances[self.cur.0 as usize]
+    }
+
+    fn work_mut(&mut self) -> &mut Work {
+        &mut self.instances[self.cur.0 as usize]
+    }
+
+    fn span(&self, expr: ExprId) -> Span {
+        self.body().span(expr)
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.work_mut().diagnostics.push(diagnostic);
+    }
+
+    /// Reports and gives the type that silences what follows.
+    fn fail(&mut self, diagnostic: Diagnostic) -> Ty {
+        self.report(diagnostic);
+        Ty::Error
+    }
+
+    fn name(&self, name: einlang_source::Name) -> &'p str {
+        self.interner.resolve(name)
+    }
+
+    /// The type in the language's spelling, literals decided by default.
+    fn show(&self, ty: &Ty) -> String {
+        self.vars.settled(ty).show(self.program, self.interner)
+    }
+
+    /// Runs `f` and undoes all it did to types and diagnostics of this instance.
+    fn trial<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
+        let (mark, said) = (self.vars.begin_trial(), self.work().diagnostics.len());
+        let n_before = self.instances.len();
+        self.trials += 1;
+        let result = f(self);
+        self.trials -= 1;
+        self.work_mut().diagnostics.truncate(said);
+        self.drop_inner_since(n_before);
+        self.vars.end_trial(mark);
+        result
+    }
+}
