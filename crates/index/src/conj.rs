@@ -1,0 +1,111 @@
+//! Normal form of a conjunction of equalities and inequalities.
+//!
+//! Each constraint is brought to lowest terms; of inequalities with the same linear part only the
+//! tightest stays; two opposite inequalities that meet become an equality; two that cross are a
+//! contradiction. This finds every contradiction between two constraints, and it keeps
+//! Fourier–Motzkin elimination from repeating itself.
+
+use std::cmp::Ordering;
+
+use crate::affine::Affine;
+use crate::constraint::{Reduced, reduce_eq, reduce_ge};
+use crate::error::Result;
+use crate::var::Var;
+
+/// Normalises in place; `false` when the constraints contradict each other.
+pub(crate) fn normalise(eqs: &mut Vec<Affine>, ges: &mut Vec<Affine>) -> Result<bool> {
+    if !reduce_each(ges, reduce_ge)? {
+        return Ok(false);
+    }
+    if ges.len() > 1 && !merge_parallel(eqs, ges)? {
+        return Ok(false);
+    }
+    if !reduce_each(eqs, reduce_eq)? {
+        return Ok(false);
+    }
+    eqs.sort_unstable();
+    eqs.dedup();
+    // Equal linear parts are now neighbours; with different constants they contradict.
+    if eqs.windows(2).any(|w| w[0].terms() == w[1].terms()) {
+        return Ok(false);
+    }
+    Ok(eqs.is_empty() || drop_decided(eqs, ges))
+}
+
+/// Reduces every constraint of a list; `false` when one of them never holds.
+fn reduce_each(
+    list: &mut Vec<Affine>,
+    reduce: impl Fn(Affine) -> Result<Reduced<Affine>>,
+) -> Result<bool> {
+    let mut at = 0;
+    while at < list.len() {
+        match reduce(std::mem::take(&mut list[at]))? {
+            Reduced::Never => return Ok(false),
+            Reduced::Always => {
+                list.swap_remove(at);
+            }
+            Reduced::To(a) => {
+                list[at] = a;
+                at += 1;
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Sorts inequalities so that parallel ones are neighbours, keeps the tightest of each direction,
+/// and turns opposite ones that meet into equalities.
+fn merge_parallel(eqs: &mut Vec<Affine>, ges: &mut Vec<Affine>) -> Result<bool> {
+    ges.sort_unstable_by(|a, b| {
+        let direction = compare_directions(a.terms(), b.terms());
+        let side = sign(b.terms()).cmp(&sign(a.terms()));
+        direction.then(side).then(a.constant_part().cmp(&b.constant_part()))
+    });
+    ges.dedup_by(|later, first| later.terms() == first.terms());
+    let mut at = 0;
+    while at + 1 < ges.len() {
+        let (a, b) = (&ges[at], &ges[at + 1]);
+        if compare_directions(a.terms(), b.terms()).is_ne() {
+            at += 1;
+            continue;
+        }
+        // a >= 0 and b >= 0 with opposite linear parts: their sum is a constant.
+        match (i128::from(a.constant_part()) + i128::from(b.constant_part())).cmp(&0) {
+            Ordering::Less => return Ok(false),
+            Ordering::Greater => at += 2,
+            Ordering::Equal => {
+                eqs.push(ges.remove(at));
+                ges.remove(at);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// The sign of the leading coefficient.
+fn sign(terms: &[(Var, i64)]) -> i64 {
+    terms.first().map_or(1, |t| t.1.signum())
+}
+
+/// Compares linear parts up to their sign.
+fn compare_directions(a: &[(Var, i64)], b: &[(Var, i64)]) -> Ordering {
+    let (sa, sb) = (i128::from(sign(a)), i128::from(sign(b)));
+    let key = |s: i128| move |t: &(Var, i64)| (t.0, s * i128::from(t.1));
+    a.iter().map(key(sa)).cmp(b.iter().map(key(sb)))
+}
+
+/// Drops inequalities that an equality with a parallel linear part decides; `false` when one of
+/// them is decided against.
+fn drop_decided(eqs: &[Affine], ges: &mut Vec<Affine>) -> bool {
+    let mut consistent = true;
+    ges.retain(|ge| {
+        let parallel = eqs.iter().find(|e| compare_directions(e.terms(), ge.terms()).is_eq());
+        let Some(eq) = parallel else { return true };
+        let same = sign(eq.terms()) == sign(ge.terms());
+        let eq_constant = i128::from(eq.constant_part());
+        let at_equality = if same { -eq_constant } else { eq_constant };
+        consistent &= at_equality + i128::from(ge.constant_part()) >= 0;
+        false
+    });
+    consistent
+}

@@ -1,0 +1,170 @@
+//! Conjunctions of constraints: the convex (up to congruences) pieces of a [`crate::Domain`].
+//!
+//! Invariant: a set is always in the normal form of `conj` with reduced congruences, so
+//! two sets built from the same constraints in any order are identical, and a set that contradicts
+//! itself pairwise is exactly [`Set::nothing`]. A set does not know which of its variables are
+//! dimensions; its domain does.
+
+use crate::affine::Affine;
+use crate::conj::normalise;
+use crate::constraint::{Congruence, Constraint, Reduced};
+use crate::error::Result;
+use crate::var::{Named, Var, Vars};
+
+/// The points where all constraints hold.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Set {
+    eqs: Vec<Affine>,
+    ges: Vec<Affine>,
+    mods: Vec<Congruence>,
+}
+
+impl Set {
+    /// Every point.
+    pub fn everything() -> Set {
+        Set::default()
+    }
+
+    /// No point.
+    pub fn nothing() -> Set {
+        Set { ges: vec![Affine::constant(-1)], ..Set::default() }
+    }
+
+    /// The points where all the constraints hold.
+    pub fn new(constraints: impl IntoIterator<Item = Constraint>) -> Result<Set> {
+        let (mut eqs, mut ges, mut mods) = (Vec::new(), Vec::new(), Vec::new());
+        for constraint in constraints {
+            match constraint {
+                Constraint::Eq(a) => eqs.push(a),
+                Constraint::Ge(a) => ges.push(a),
+                Constraint::Mod(c) => mods.push(c),
+            }
+        }
+        Set::from_parts(eqs, ges, mods)
+    }
+
+    /// Normalises the parts.
+    pub(crate) fn from_parts(
+        mut eqs: Vec<Affine>,
+        mut ges: Vec<Affine>,
+        mods: Vec<Congruence>,
+    ) -> Result<Set> {
+        let mut reduced = Vec::with_capacity(mods.len());
+        for c in mods {
+            match Congruence::reduced(&c.expr, c.modulus, c.at_most)? {
+                Reduced::Always => {}
+                Reduced::Never => return Ok(Set::nothing()),
+                Reduced::To(c) => reduced.push(c),
+            }
+        }
+        reduced.sort_unstable();
+        // Of congruences that differ only in what they allow, the tightest sorts first.
+        reduced.dedup_by(|b, a| a.expr == b.expr && a.modulus == b.modulus);
+        if !normalise(&mut eqs, &mut ges)? {
+            return Ok(Set::nothing());
+        }
+        Ok(Set { eqs, ges, mods: reduced })
+    }
+
+    /// The equalities, each meaning `expr = 0`.
+    pub fn eqs(&self) -> &[Affine] {
+        &self.eqs
+    }
+
+    /// The inequalities, each meaning `expr >= 0`.
+    pub fn ges(&self) -> &[Affine] {
+        &self.ges
+    }
+
+    /// The congruences.
+    pub fn mods(&self) -> &[Congruence] {
+        &self.mods
+    }
+
+    /// All constraints.
+    pub fn constraints(&self) -> impl Iterator<Item = Constraint> + '_ {
+        let eqs = self.eqs.iter().cloned().map(Constraint::Eq);
+        let ges = self.ges.iter().cloned().map(Constraint::Ge);
+        eqs.chain(ges).chain(self.mods.iter().cloned().map(Constraint::Mod))
+    }
+
+    /// How many constraints there are.
+    pub(crate) fn size(&self) -> usize {
+        self.eqs.len() + self.ges.len() + self.mods.len()
+    }
+
+    /// True when no constraint is left: every point is in the set.
+    pub fn is_everything(&self) -> bool {
+        self.size() == 0
+    }
+
+    /// True when two constraints were seen to contradict each other. A set may be empty without
+    /// this being true; [`crate::Domain::is_empty`] decides.
+    pub fn is_nothing(&self) -> bool {
+        matches!(&self.ges[..], [a] if a.as_constant().is_some())
+    }
+
+    /// The points of both.
+    pub fn intersect(&self, other: &Set) -> Result<Set> {
+        if self.is_everything() || other.is_nothing() {
+            return Ok(other.clone());
+        }
+        if other.is_everything() || self.is_nothing() {
+            return Ok(self.clone());
+        }
+        Set::new(self.constraints().chain(other.constraints()))
+    }
+
+    /// The points where the constraint holds as well.
+    pub fn and(&self, constraint: Constraint) -> Result<Set> {
+        if self.is_nothing() {
+            return Ok(Set::nothing());
+        }
+        Set::new(self.constraints().chain([constraint]))
+    }
+
+    /// The set with every variable replaced at once.
+    pub fn replace(&self, value: &mut dyn FnMut(Var) -> Option<Affine>) -> Result<Set> {
+        let replaced: Result<Vec<Constraint>> =
+            self.constraints().map(|c| Ok(c.with_expr(c.expr().replace(value)?))).collect();
+        Set::new(replaced?)
+    }
+
+    /// The set with `value` in place of `var`.
+    pub fn substitute(&self, var: Var, value: &Affine) -> Result<Set> {
+        if !self.mentions(var) {
+            return Ok(self.clone());
+        }
+        self.replace(&mut |v| (v == var).then(|| value.clone()))
+    }
+
+    /// True when `var` occurs.
+    pub fn mentions(&self, var: Var) -> bool {
+        let mut affines = self.eqs.iter().chain(&self.ges).chain(self.mods.iter().map(|c| &c.expr));
+        affines.any(|a| a.mentions(var))
+    }
+
+    /// The variables that occur, each once.
+    pub fn vars(&self) -> Vec<Var> {
+        let affines = self.eqs.iter().chain(&self.ges).chain(self.mods.iter().map(|c| &c.expr));
+        let mut vars: Vec<Var> = affines.flat_map(Affine::vars).collect();
+        vars.sort_unstable();
+        vars.dedup();
+        vars
+    }
+
+    /// True when the point is in the set.
+    pub fn contains(&self, value: &dyn Fn(Var) -> i64) -> Result<bool> {
+        for constraint in self.constraints() {
+            if !constraint.holds(value)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Prints with the names of `vars`, as `i >= 0 and i < n`.
+    pub fn display<'a>(&'a self, vars: &'a Vars) -> Named<'a, Set> {
+        Named::new(self, vars)
+    }
+}
