@@ -1,0 +1,142 @@
+//! What the host can do besides computing: printing, files, strings, lists, shapes.
+//!
+//! One row per intrinsic: name, effect, operands, result, doc. As with the op table, whoever
+//! evaluates them matches exhaustively.
+
+use super::HostType;
+
+/// A set of host types.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    /// Everything.
+    Any,
+    /// Strings.
+    Str,
+    /// Truth values.
+    Bool,
+    /// Integers.
+    Int,
+    /// Tensors.
+    Tensor,
+    /// Lists.
+    List,
+    /// Nothing: the intrinsic defines no value.
+    Nothing,
+}
+
+impl Class {
+    /// Whether the type belongs to the set.
+    pub fn contains(self, ty: &HostType) -> bool {
+        match self {
+            Class::Any => true,
+            Class::Str => *ty == HostType::Str,
+            Class::Bool => *ty == HostType::Scalar(crate::types::Elem::Bool),
+            Class::Int => matches!(ty, HostType::Scalar(elem) if elem.is_int()),
+            Class::Tensor => matches!(ty, HostType::Tensor(..)),
+            Class::List => matches!(ty, HostType::List(_)),
+            Class::Nothing => false,
+        }
+    }
+}
+
+/// What an intrinsic does to the world.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// Nothing; it may be left out or moved.
+    Pure,
+    /// Nothing, but it may stop the program.
+    MayTrap,
+    /// It prints, reads or writes; it stays where it is.
+    World,
+}
+
+macro_rules! intrinsics {
+    ($($variant:ident $name:literal $effect:ident [$($arg:ident),*] $more:literal $result:ident
+       $doc:literal;)*) => {
+        /// Something the host can do.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum Intrinsic {
+            $(#[doc = $doc] $variant,)*
+        }
+
+        impl Intrinsic {
+            /// Every intrinsic.
+            pub const ALL: &[Intrinsic] = &[$(Intrinsic::$variant,)*];
+
+            /// The name in the text form.
+            pub fn name(self) -> &'static str {
+                match self { $(Intrinsic::$variant => $name,)* }
+            }
+
+            /// What it does to the world.
+            pub fn effect(self) -> Effect {
+                match self { $(Intrinsic::$variant => Effect::$effect,)* }
+            }
+
+            /// The operands it wants.
+            pub fn operands(self) -> &'static [Class] {
+                match self { $(Intrinsic::$variant => &[$(Class::$arg),*],)* }
+            }
+
+            /// Whether more operands of any type may follow.
+            pub fn is_variadic(self) -> bool {
+                match self { $(Intrinsic::$variant => $more,)* }
+            }
+
+            /// What it gives.
+            pub fn result(self) -> Class {
+                match self { $(Intrinsic::$variant => Class::$result,)* }
+            }
+        }
+    };
+}
+
+intrinsics! {
+    Print "print" World [] true Nothing "Prints values with spaces between them, and a line end.";
+    ReadText "read_text" World [Str] false Str "The text of a file.";
+    WriteText "write_text" World [Str, Str] false Nothing "Writes a file.";
+    FileExists "file_exists" World [Str] false Bool "Whether there is a file.";
+    ListDir "list_dir" World [Str] false List "The names in a folder.";
+    LoadTensor "load_tensor" World [Str, Str] false Tensor "Loads a tensor by format and path.";
+    SaveTensor "save_tensor" World [Str, Str, Tensor] false Nothing
+        "Saves a tensor by format and path.";
+    Show "show" Pure [Any] false Str "The value as `print` shows it.";
+    Concat "concat" Pure [Str, Str] false Str "One string after the other.";
+    StrEq "str_eq" Pure [Str, Str] false Bool "Whether two strings are equal.";
+    StrLt "str_lt" Pure [Str, Str] false Bool "Whether a string sorts before another.";
+    Chars "chars" Pure [Str] false Tensor "The characters as numbers.";
+    FromChars "from_chars" MayTrap [Tensor] false Str "The string of character numbers.";
+    ParseInt "parse_int" MayTrap [Str] false Any "The integer that a string spells.";
+    ParseFloat "parse_float" MayTrap [Str] false Any "The float that a string spells.";
+    ListLen "list_len" Pure [List] false Int "The number of elements.";
+    ListGet "list_get" MayTrap [List, Int] false Any "One element.";
+    ListPush "list_push" Pure [List, Any] false List "The list with one more element at the end.";
+    ListToTensor "list_to_tensor" MayTrap [List] false Tensor
+        "The tensor of the elements; lists of lists must be rectangular.";
+    TensorToList "tensor_to_list" Pure [Tensor] false List "The elements along the first axis.";
+    Extent "extent" MayTrap [Tensor, Int] false Int "The extent of an axis.";
+    Element "element" MayTrap [Tensor] true Any "The element at a point.";
+    Scalar "scalar" Pure [Any] false Tensor "The rank-0 tensor of a scalar.";
+    Cast "cast_tensor" Pure [Tensor] false Tensor "The elements converted to the result's type.";
+}
+
+impl Intrinsic {
+    /// The intrinsic of this name.
+    pub fn parse(name: &str) -> Option<Intrinsic> {
+        Intrinsic::ALL.iter().copied().find(|intrinsic| intrinsic.name() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::op::Op;
+
+    #[test]
+    fn names_read_back_and_are_no_operations() {
+        for intrinsic in Intrinsic::ALL {
+            assert_eq!(Intrinsic::parse(intrinsic.name()), Some(*intrinsic));
+            assert_eq!(Op::parse(intrinsic.name()), None);
+        }
+    }
+}

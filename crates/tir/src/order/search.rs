@@ -1,0 +1,282 @@
+//! The search for an order.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use einlang_index::{Domain, Facts, Quasi};
+
+use super::depend::{Dependence, Statement};
+use super::forms::{candidates, offsets};
+use super::{CycleRead, Form, NoOrder, Order};
+use crate::graph::strong_parts;
+use crate::module::{Axis, Group, Until};
+
+/// The largest shift between bindings that is looked for.
+const MAX_SHIFT: i64 = 8;
+
+/// A conflict of more reads than this is shown as it is.
+const MAX_CONFLICT: usize = 24;
+
+/// How many combinations of forms are tried for one loop.
+const MAX_TRIES: usize = 2_000;
+
+/// Finds an order that respects all dependences.
+pub(super) fn search(
+    group: &Group,
+    dependences: &[Dependence],
+    facts: &Facts,
+) -> Result<Order, NoOrder> {
+    let statements = group.bindings.iter().enumerate().flat_map(|(binding, b)| {
+        (0..b.clauses.len()).map(move |clause| Statement { binding, clause })
+    });
+    let depth = group.bindings.iter().map(|binding| binding.axes.len()).max().unwrap_or(0);
+    let (search, statements) = (Search { group, facts }, statements.collect::<Vec<_>>());
+    let attempt = |dependences: &[Dependence]| match &group.until {
+        None => search.order(&statements, dependences.to_vec(), depth),
+        Some(until) => search.lockstep(&statements, dependences, depth, until),
+    };
+    attempt(dependences).map_err(|stuck| {
+        let fails = |list: &[Dependence]| attempt(list).is_err();
+        NoOrder { cycle: cycle(&smallest_conflict(stuck.0, &fails)) }
+    })
+}
+
+/// Dependences that could not be ordered.
+struct Stuck(Vec<Dependence>);
+
+/// Leaves out what is not needed for the conflict, one dependence after the other.
+fn smallest_conflict(
+    mut conflict: Vec<Dependence>,
+    fails: &dyn Fn(&[Dependence]) -> bool,
+) -> Vec<Dependence> {
+    if conflict.len() > MAX_CONFLICT || !fails(&conflict) {
+        return conflict;
+    }
+    let mut at = 0;
+    while at < conflict.len() {
+        let mut fewer = conflict.clone();
+        fewer.remove(at);
+        match fails(&fewer) {
+            true => conflict = fewer,
+            false => at += 1,
+        }
+    }
+    conflict
+}
+
+struct Search<'a> {
+    group: &'a Group,
+    facts: &'a Facts,
+}
+
+/// What a loop does to dependences.
+struct Carried {
+    /// The shift of each binding.
+    offsets: BTreeMap<usize, i64>,
+    /// The dependences it does not carry, restricted to one value of it.
+    rest: Vec<Dependence>,
+    /// Whether it carries anything.
+    gained: bool,
+}
+
+/// One coefficient vector per binding.
+type Forms = BTreeMap<usize, Vec<i64>>;
+
+impl Search<'_> {
+    /// The order of a group with `until`: the open axis is the outermost loop, ascending and in
+    /// lockstep, because the condition is tested after each of its steps.
+    fn lockstep(
+        &self,
+        statements: &[Statement],
+        dependences: &[Dependence],
+        depth: usize,
+        until: &Until,
+    ) -> Result<Order, Stuck> {
+        let open = |axis: &Axis| i64::from(axis.dim.extent.as_var() == Some(until.extent));
+        let bindings = self.group.bindings.iter().enumerate();
+        let forms: Forms =
+            bindings.map(|(at, b)| (at, b.axes.iter().map(open).collect())).collect();
+        match self.carry(&forms, dependences) {
+            Some(carried) if carried.offsets.values().all(|offset| *offset == 0) => {
+                let inner =
+                    Box::new(self.order(statements, carried.rest, depth.saturating_sub(1))?);
+                let form =
+                    |s: &Statement| Form { coefficients: forms[&s.binding].clone(), offset: 0 };
+                let forms = statements.iter().map(|s| (*s, form(s))).collect();
+                Ok(Order::Loop { forms, inner })
+            }
+            _ => Err(Stuck(dependences.to_vec())),
+        }
+    }
+
+    /// Phases of the parts that depend on each other.
+    fn order(
+        &self,
+        statements: &[Statement],
+        dependences: Vec<Dependence>,
+        depth: usize,
+    ) -> Result<Order, Stuck> {
+        let number: HashMap<Statement, usize> =
+            statements.iter().enumerate().map(|(at, s)| (*s, at)).collect();
+        let mut edges = vec![Vec::new(); statements.len()];
+        for dependence in &dependences {
+            edges[number[&dependence.reader]].push(number[&dependence.writer]);
+        }
+        let mut phases = Vec::new();
+        for part in strong_parts(&edges) {
+            let members: BTreeSet<Statement> = part.iter().map(|at| statements[*at]).collect();
+            let inside =
+                |d: &&Dependence| members.contains(&d.reader) && members.contains(&d.writer);
+            let inside: Vec<Dependence> = dependences.iter().filter(inside).cloned().collect();
+            phases.push(self.part(&members, inside, depth)?);
+        }
+        match phases.len() {
+            1 => Ok(phases.remove(0)),
+            _ => Ok(Order::Phases(phases)),
+        }
+    }
+
+    /// A loop for statements that depend on each other, or a single statement.
+    fn part(
+        &self,
+        members: &BTreeSet<Statement>,
+        dependences: Vec<Dependence>,
+        depth: usize,
+    ) -> Result<Order, Stuck> {
+        if dependences.is_empty()
+            && let Some(statement) = members.first()
+        {
+            return Ok(Order::Points(*statement));
+        }
+        if depth == 0 {
+            return Err(Stuck(dependences));
+        }
+        for forms in self.combinations(members, &dependences) {
+            let Some(carried) = self.carry(&forms, &dependences) else { continue };
+            if !carried.gained {
+                continue;
+            }
+            let list: Vec<Statement> = members.iter().copied().collect();
+            if let Ok(inner) = self.order(&list, carried.rest, depth - 1) {
+                let form = |s: &Statement| Form {
+                    coefficients: forms[&s.binding].clone(),
+                    offset: carried.offsets[&s.binding],
+                };
+                let forms = list.iter().map(|s| (*s, form(s))).collect();
+                return Ok(Order::Loop { forms, inner: Box::new(inner) });
+            }
+        }
+        Err(Stuck(dependences))
+    }
+
+    /// Forms for all bindings of a part: as written first, then descending, then skewed.
+    fn combinations(
+        &self,
+        members: &BTreeSet<Statement>,
+        dependences: &[Dependence],
+    ) -> Vec<Forms> {
+        let bindings: BTreeSet<usize> = members.iter().map(|statement| statement.binding).collect();
+        let mut lists: Vec<Forms> = vec![Forms::new()];
+        for binding in bindings {
+            let mut candidates = candidates(self.group.bindings[binding].axes.len());
+            candidates.retain(|form| self.suits(binding, form, dependences));
+            let mut next = Vec::new();
+            for forms in &lists {
+                for candidate in &candidates {
+                    let mut forms = forms.clone();
+                    forms.insert(binding, candidate.clone());
+                    next.push(forms);
+                }
+            }
+            next.truncate(MAX_TRIES);
+            lists = next;
+        }
+        lists
+    }
+
+    /// Whether a form runs none of a binding's reads of itself backwards, which no shift mends.
+    fn suits(&self, binding: usize, form: &[i64], dependences: &[Dependence]) -> bool {
+        let own = |d: &&Dependence| (d.reader.binding, d.writer.binding) == (binding, binding);
+        let least = |d: &Dependence| self.distance(d, form, form).map(|distance| distance.1);
+        dependences.iter().filter(own).all(|d| least(d).is_some_and(|least| least >= 0))
+    }
+
+    /// How much later a reader is than what it reads, and the least that it ever is.
+    fn distance(
+        &self,
+        dependence: &Dependence,
+        reader: &[i64],
+        writer: &[i64],
+    ) -> Option<(Quasi, i64)> {
+        let axes = self.group.bindings[dependence.reader.binding].dims();
+        let distance = dependence.distance(&axes, reader, writer).ok()?;
+        let least = self.least(&dependence.domain, &distance)?;
+        Some((distance, least))
+    }
+
+    /// What a loop does to the dependences; `None` if one would run backwards.
+    fn carry(&self, forms: &Forms, dependences: &[Dependence]) -> Option<Carried> {
+        let mut distances = Vec::with_capacity(dependences.len());
+        for dependence in dependences {
+            let (reader, writer) = (dependence.reader.binding, dependence.writer.binding);
+            let (distance, least) = self.distance(dependence, &forms[&reader], &forms[&writer])?;
+            distances.push((dependence, distance, least));
+        }
+        let slacks =
+            distances.iter().map(|(d, _, least)| (d.reader.binding, d.writer.binding, *least));
+        let offsets = offsets(forms.keys().copied(), &slacks.collect::<Vec<_>>())?;
+        let mut rest = Vec::new();
+        let mut gained = false;
+        for (dependence, distance, least) in distances {
+            let shift = offsets[&dependence.reader.binding] - offsets[&dependence.writer.binding];
+            if least + shift >= 1 {
+                gained = true;
+                continue;
+            }
+            let distance = distance.add_constant(shift).ok()?;
+            gained |= !self.always_zero(&dependence.domain, &distance);
+            rest.push(at_once(dependence, &distance));
+        }
+        Some(Carried { offsets, rest, gained })
+    }
+
+    /// The largest number, within limits, that the expression never falls below.
+    fn least(&self, domain: &Domain, expr: &Quasi) -> Option<i64> {
+        let at_least = |bound: i64| {
+            expr.add_constant(-bound).is_ok_and(|slack| self.facts.prove(domain, &slack).is_true())
+        };
+        if !at_least(-MAX_SHIFT) {
+            return None;
+        }
+        let (mut low, mut high) = (-MAX_SHIFT, MAX_SHIFT + 1);
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if at_least(middle) { low = middle } else { high = middle }
+        }
+        Some(low)
+    }
+
+    fn always_zero(&self, domain: &Domain, expr: &Quasi) -> bool {
+        expr.neg().is_ok_and(|negated| self.facts.prove(domain, &negated).is_true())
+    }
+}
+
+/// The dependence among points with equal values of the loop.
+fn at_once(dependence: &Dependence, distance: &Quasi) -> Dependence {
+    let domain = &dependence.domain;
+    let equal = Domain::where_zero(domain.dims(), distance);
+    let part = equal.and_then(|equal| domain.intersect(&equal));
+    Dependence { domain: part.unwrap_or_else(|_| domain.clone()), ..dependence.clone() }
+}
+
+/// The reads of a conflict, each followed, where possible, by one of what it reads.
+pub(super) fn cycle(conflict: &[Dependence]) -> Vec<CycleRead> {
+    let mut left: Vec<&Dependence> = conflict.iter().collect();
+    let mut reads = Vec::with_capacity(left.len());
+    let mut at = 0;
+    while !left.is_empty() {
+        let Dependence { reader, writer, read, loc, .. } = left.remove(at).clone();
+        reads.push(CycleRead { reader, writer, read, loc });
+        at = left.iter().position(|next| next.reader == writer).unwrap_or(0);
+    }
+    reads
+}

@@ -1,0 +1,92 @@
+//! Passes, and running them in order.
+//!
+//! A pass is a function named by one verb phrase, which is also its file, its log line and the
+//! folder of its fixtures. It rejects a program with diagnostics; it never leaves a module broken:
+//! in debug builds and tests the verifier runs after each pass.
+
+mod fold_constants;
+mod split_clauses;
+
+use einlang_source::Diagnostics;
+
+pub use fold_constants::fold_constants;
+pub use split_clauses::split_clauses;
+
+use crate::module::Module;
+use crate::verify::{Problem, verify};
+
+/// What passes may know besides the module.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ctx {
+    /// Integer overflow and NaN trap (`--checked`).
+    pub checked: bool,
+    /// The verifier runs after each pass.
+    pub verify: bool,
+}
+
+impl Default for Ctx {
+    fn default() -> Ctx {
+        Ctx { checked: false, verify: cfg!(debug_assertions) }
+    }
+}
+
+/// The type of every pass.
+pub type PassFn = fn(&mut Module, &Ctx) -> Result<(), Diagnostics>;
+
+/// A pass with its name.
+#[derive(Clone, Copy, Debug)]
+pub struct Pass {
+    /// The verb phrase.
+    pub name: &'static str,
+    /// The function.
+    pub run: PassFn,
+}
+
+/// Every pass of this crate, in the order in which they run.
+pub const PASSES: &[Pass] = &[
+    Pass { name: "split_clauses", run: split_clauses },
+    Pass { name: "fold_constants", run: fold_constants },
+];
+
+/// The pass of this name.
+pub fn pass(name: &str) -> Option<Pass> {
+    PASSES.iter().copied().find(|pass| pass.name == name)
+}
+
+/// Why a list of passes stopped.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Stopped {
+    /// The program is rejected.
+    Rejected(Diagnostics),
+    /// A pass broke an invariant: a bug of the compiler. An empty name means that the module was
+    /// broken to begin with.
+    Broken {
+        /// The pass.
+        pass: &'static str,
+        /// What the verifier found.
+        problems: Vec<Problem>,
+    },
+}
+
+/// Runs the passes in order and shows the module to `after` once each has run.
+pub fn run_passes(
+    module: &mut Module,
+    passes: &[Pass],
+    ctx: &Ctx,
+    after: &mut dyn FnMut(&Pass, &Module),
+) -> Result<(), Stopped> {
+    check(module, "", ctx)?;
+    for pass in passes {
+        (pass.run)(module, ctx).map_err(Stopped::Rejected)?;
+        check(module, pass.name, ctx)?;
+        after(pass, module);
+    }
+    Ok(())
+}
+
+fn check(module: &Module, pass: &'static str, ctx: &Ctx) -> Result<(), Stopped> {
+    match ctx.verify.then(|| verify(module)) {
+        Some(problems) if !problems.is_empty() => Err(Stopped::Broken { pass, problems }),
+        _ => Ok(()),
+    }
+}
