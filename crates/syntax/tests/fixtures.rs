@@ -64,8 +64,7 @@ const NEVER_SAID: &[&str] =
 #[test]
 fn every_message_occurs() {
     let root = repository::root();
-    let shown: String =
-        programs("tests/diagnostics").iter().map(|program| rendered(program)).collect();
+    let shown: String = programs("tests/diagnostics").iter().map(rendered).collect();
     let folders = ["crates/syntax/src/errors", "crates/syntax/src/parser"];
     let said = folders.iter().flat_map(|folder| sentences(&root.join(folder)));
     let missing: Vec<String> = said.filter(|piece| !shown.contains(piece.as_str())).collect();

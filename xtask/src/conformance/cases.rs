@@ -29,10 +29,17 @@ pub(crate) struct ExpectedError<'a> {
 impl Case {
     /// The errors that the directives of this case expect.
     pub(crate) fn errors(&self) -> impl Iterator<Item = ExpectedError<'_>> {
-        self.text
-            .lines()
-            .filter_map(|line| line.strip_prefix("//! error "))
-            .filter_map(expected_error)
+        self.expected("//! error ")
+    }
+
+    /// The warnings that the directives of this case expect.
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = ExpectedError<'_>> {
+        self.expected("//! warn ")
+    }
+
+    fn expected(&self, directive: &str) -> impl Iterator<Item = ExpectedError<'_>> {
+        let lines = self.text.lines().filter_map(move |line| line.strip_prefix(directive));
+        lines.filter_map(expected_error)
     }
 
     /// A case for tests.

@@ -38,6 +38,7 @@ const DECIDED: &[(&str, Scope)] = &[
     ("E0403", Scope::Everywhere),
     ("E0404", Scope::Everywhere),
     ("E0405", Scope::Everywhere),
+    ("W0406", Scope::Everywhere),
     ("E0407", Scope::Everywhere),
     ("E0408", Scope::Everywhere),
     ("E0409", Scope::Everywhere),
@@ -52,7 +53,9 @@ pub(crate) fn judge(case: &Case, output: &Output) -> Result<(), String> {
 }
 
 fn judge_report(case: &Case, exit_code: i32, stderr: &str) -> Result<(), String> {
-    let found = diagnostics(stderr);
+    let (warnings, found): (Vec<Json>, Vec<Json>) =
+        diagnostics(stderr).into_iter().partition(|d| text(d, "severity") == "warning");
+    judge_warnings(case, &warnings)?;
     let expected: Vec<_> =
         case.errors().filter(|error| is_decided(error.code, &case.name)).collect();
     match (expected.first(), found.first()) {
@@ -61,6 +64,16 @@ fn judge_report(case: &Case, exit_code: i32, stderr: &str) -> Result<(), String>
         (Some(first), _) if exit_code == 0 => Err(format!("no error, expected {}", first.code)),
         _ => expected.iter().try_for_each(|error| find_error(error, &found)),
     }
+}
+
+/// Every warning is one that the case expects, and those that are decided are there.
+fn judge_warnings(case: &Case, found: &[Json]) -> Result<(), String> {
+    let extra = found.iter().find(|d| case.warnings().all(|w| w.code != text(d, "code")));
+    if let Some(extra) = extra {
+        return Err(format!("unexpected {}", describe(extra)));
+    }
+    let mut decided = case.warnings().filter(|warning| is_decided(warning.code, &case.name));
+    decided.try_for_each(|warning| find_error(&warning, found))
 }
 
 /// Where the contract leaves a choice of codes, each of them must be decided.
@@ -163,6 +176,16 @@ mod tests {
         assert_eq!(judged("error E0102", 1, "panic"), "expected E0102, got no diagnostic");
         let without_help = ERROR.replace("write an expression", "");
         assert_eq!(judged("error E0101", 1, &without_help), "E0101 has no help line");
+    }
+
+    #[test]
+    fn warnings_are_those_the_case_expects() {
+        let warning = ERROR.replace("\"error\"", "\"warning\"").replace("E0101", "W0406");
+        assert_eq!(judged("warn W0406 line 2", 0, &warning), "");
+        assert_eq!(judged("warn W0305", 0, ""), "");
+        assert_eq!(judged("warn W0406", 0, ""), "expected W0406, got no diagnostic");
+        let extra = "unexpected W0406 at line 2: found `;` here";
+        assert_eq!(judged("out x = 1", 0, &warning), extra);
     }
 
     #[test]

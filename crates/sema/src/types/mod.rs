@@ -8,7 +8,7 @@
 //!
 //! Invariants: one diagnostic per mistake (what it spoils has type `Error`, which is silent);
 //! every diagnostic has a help; nothing panics on any program; work is bounded by
-//! [`MAX_INSTANCES`] and [`MAX_DEPTH`].
+//! [`MAX_INSTANCES`] and `MAX_DEPTH`.
 //!
 //! | file | owns |
 //! |---|---|
