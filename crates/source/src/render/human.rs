@@ -57,8 +57,12 @@ fn snippets(sources: &Sources, diagnostic: &Diagnostic, columns: usize) -> Vec<E
     pieces.iter().map(|marks| element(sources, marks)).collect()
 }
 
-/// Labels that are drawn together: those of one file, unless some stand so far apart on long
-/// lines that a picture of all of them would be a picture of the whole line.
+/// Labels further apart than this get pictures of their own: a snippet is handed all lines between
+/// its labels, and in a long file that would be most of it for each message.
+const MAX_LINES_APART: u32 = 300;
+
+/// Labels that are drawn together: those of one file, unless some stand so far apart in lines, or
+/// in columns of long lines, that a picture of all of them would be one of much that is between.
 fn pieces(marks: Vec<Mark>, columns: usize) -> Vec<Vec<Mark>> {
     let mut pieces: Vec<Vec<Mark>> = Vec::new();
     for mark in marks {
@@ -75,7 +79,11 @@ fn fits(piece: &[Mark], mark: &Mark, columns: usize) -> bool {
     let all = || piece.iter().chain([mark]);
     let left = all().map(|mark| mark.columns.start).min().unwrap_or(0);
     let right = all().map(|mark| mark.columns.end).max().unwrap_or(0);
-    all().all(|other| other.file == mark.file) && right.saturating_sub(left) <= columns
+    let first = all().map(|mark| mark.lines.0).min().unwrap_or(0);
+    let last = all().map(|mark| mark.lines.0).max().unwrap_or(0);
+    all().all(|other| other.file == mark.file)
+        && right.saturating_sub(left) <= columns
+        && last - first <= MAX_LINES_APART
 }
 
 fn element(sources: &Sources, marks: &[Mark]) -> Element<'static> {
@@ -123,6 +131,16 @@ mod tests {
         assert_eq!(sizes(&[500, 510, 490]), [3]);
         assert_eq!(sizes(&[500, 3, 510]), [2, 1]);
         assert_eq!(sizes(&[500, 3, 700, 9]), [1, 2, 1]);
+    }
+
+    #[test]
+    fn labels_far_apart_in_lines_have_pictures_of_their_own() {
+        let mut sources = Sources::new();
+        let file = sources.add("f.ein", "x\n".repeat(2000));
+        let error = Diagnostic::error(Code::E0101, "m", Span::new(file, 3000, 3001), "late");
+        let error = error.with_label(Span::new(file, 0, 1), "early");
+        let text = human(&sources, &error, &Options::default());
+        assert!(text.contains("1501 | x") && text.contains("::: f.ein:1:1"), "{text}");
     }
 
     #[test]
