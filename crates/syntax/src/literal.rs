@@ -138,7 +138,8 @@ fn fitting(value: Option<u64>, ty: Option<&str>, negative: bool) -> Result<u64, 
     let ty = ty.unwrap_or(if negative { "i64" } else { "u64" });
     let bits: u32 = ty[1..].parse().unwrap_or(64);
     let max = match (ty.starts_with('u'), negative) {
-        (true, _) => u64::MAX >> (64 - bits),
+        (true, true) => 0,
+        (true, false) => u64::MAX >> (64 - bits),
         (false, true) => 1 << (bits - 1),
         (false, false) => (1 << (bits - 1)) - 1,
     };
@@ -229,6 +230,7 @@ mod tests {
     fn a_minus_makes_room_for_the_smallest_integer() {
         assert!(number("128i8", true).is_ok());
         assert_eq!(number("128i8", false), Err(BadLiteral::TooLarge("i8".into())));
+        assert_eq!(number("255u8", true), Err(BadLiteral::TooLarge("u8".into())));
         assert_eq!(number("129i8", true), Err(BadLiteral::TooLarge("i8".into())));
         assert!(number("9223372036854775808", true).is_ok());
         assert!(number("18446744073709551615", false).is_ok());

@@ -73,25 +73,41 @@ impl Validator<'_> {
         let name = owner.map(Node::text).filter(|text| !text.contains(['\n', '[', '(']));
         for item in node.children().filter(|item| is_negative_literal(*item)) {
             let span = self.span(item.range());
-            self.diagnostics.push(errors::negative_subscript(name, item.text(), span));
+            let is_slot = node.kind() == SLOTS;
+            self.diagnostics.push(errors::negative_subscript(name, item.text(), span, is_slot));
         }
     }
 
+    /// Reports a whole chain once, at its outermost comparison.
     fn comparison(&mut self, node: Node<'_>) {
-        let Some(second) = operator(node) else { return };
-        let mut operands = node.children();
-        let (Some(left), Some(right)) = (operands.next(), operands.next()) else { return };
-        let Some(first) = operator(left).filter(|_| left.kind() == BINARY_EXPR) else { return };
-        if level(first.kind()) == 0 || level(first.kind()) != level(second.kind()) {
+        let Some(last) = operator(node).filter(|token| level(token.kind()) > 0) else { return };
+        let chained = |inner: Node<'_>| {
+            let token = operator(inner).filter(|_| inner.kind() == BINARY_EXPR);
+            token.is_some_and(|token| level(token.kind()) == level(last.kind()))
+        };
+        let is_left = |parent: Node<'_>| parent.children().next() == Some(node);
+        if node.parent().is_some_and(|parent| chained(parent) && is_left(parent)) {
             return;
         }
-        let mut inner = left.children();
-        let (Some(a), Some(b)) = (inner.next(), inner.next()) else { return };
-        let spans = [self.span(first.range()), self.span(second.range())];
+        let (mut operands, mut operators) = (Vec::new(), Vec::new());
+        let mut left = node;
+        while chained(left) {
+            let mut sides = left.children();
+            let (Some(inner), Some(right)) = (sides.next(), sides.next()) else { return };
+            operands.push(right.text());
+            operators.extend(operator(left));
+            left = inner;
+        }
+        if operators.len() < 2 {
+            return;
+        }
+        operands.push(left.text());
+        operands.reverse();
+        operators.reverse();
+        let signs: Vec<&str> = operators.iter().map(|token| token.text()).collect();
+        let spans = [self.span(operators[0].range()), self.span(operators[1].range())];
         let whole = self.span(node.range());
-        let texts = [a.text(), b.text(), right.text()];
-        let signs = [first.text(), second.text()];
-        self.diagnostics.push(errors::comparison_chain(texts, signs, spans, whole));
+        self.diagnostics.push(errors::comparison_chain(&operands, &signs, spans, whole));
     }
 }
 

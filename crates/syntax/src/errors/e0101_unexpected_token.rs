@@ -25,6 +25,8 @@ pub(crate) enum Expected {
     Type,
     /// Something described in words, with the advice that goes with it.
     Other(&'static str, &'static str),
+    /// The same, where what stands here is wrong and nothing before it is missing.
+    Here(&'static str, &'static str),
 }
 
 /// What stands there instead, and what stands before it.
@@ -97,7 +99,7 @@ fn wanted(expected: Expected) -> String {
         Expected::Expression => "an expression".to_string(),
         Expected::Pattern => "a pattern".to_string(),
         Expected::Type => "a type".to_string(),
-        Expected::Other(what, _) => what.to_string(),
+        Expected::Other(what, _) | Expected::Here(what, _) => what.to_string(),
     }
 }
 
@@ -113,10 +115,11 @@ fn describe(found: &Found<'_>) -> String {
 /// What is missing is shown where it belongs, after the previous token; what is wrong is shown
 /// where it stands.
 fn place(expected: Expected, found: &Found<'_>) -> (Span, String) {
+    let at_break = found.on_new_line || found.kind == EOF;
     let missing = match expected {
-        Expected::Token(kind) => kind == SEMI || found.on_new_line || found.kind == EOF,
-        Expected::CommaOr(_) => found.on_new_line || found.kind == EOF,
-        _ => found.on_new_line || found.kind == EOF,
+        Expected::Token(SEMI) => true,
+        Expected::Here(..) => false,
+        _ => at_break,
     };
     match &found.previous {
         Some(previous) if missing => {
@@ -143,20 +146,14 @@ fn advise(diagnostic: Diagnostic, expected: Expected, found: &Found<'_>) -> Diag
             "write an expression between the braces, or `{{` and `}}` for the characters",
         );
     }
-    let insertion = diagnostic.primary.span;
+    if found.kind == QUESTION && expected == Expected::Token(SEMI) {
+        return diagnostic.with_help("write `if c { a } else { b }` for a choice");
+    }
     match expected {
-        Expected::Token(kind) => match (kind.fixed_text(), &found.previous) {
-            (Some(text), Some(previous)) => {
-                let end = Span::at(insertion.file, previous.span.end);
-                let spaced = if matches!(kind, EQ | FAT_ARROW | L_BRACE | IN) {
-                    format!(" {text}")
-                } else {
-                    text.to_string()
-                };
-                diagnostic.with_edit(format!("add `{text}` here"), end, spaced)
-            }
-            _ => diagnostic.with_help(format!("add {} here", kind.describe())),
-        },
+        Expected::Token(L_BRACK) if found.kind != L_BRACK && is_after_hash(found) => {
+            diagnostic.with_help("an attribute is written `#[name]`; comments begin with `//`")
+        }
+        Expected::Token(kind) => advise_token(diagnostic, kind, found),
         Expected::CommaOr(closer) => diagnostic.with_help(format!(
             "separate the parts with `,` and end them with {}",
             closer.describe()
@@ -176,8 +173,43 @@ fn advise(diagnostic: Diagnostic, expected: Expected, found: &Found<'_>) -> Diag
         Expected::Type => diagnostic.with_help(
             "a type is written like `f32`, `[f32; N, 3]`, `(f32, i32)` or `Option<f32>`",
         ),
-        Expected::Other(_, advice) => diagnostic.with_help(advice),
+        Expected::Other(_, advice) | Expected::Here(_, advice) => diagnostic.with_help(advice),
     }
+}
+
+fn is_after_hash(found: &Found<'_>) -> bool {
+    found.previous.as_ref().is_some_and(|previous| previous.text == "#")
+}
+
+/// A missing token comes with the edit that adds it where that is likely to be the whole repair.
+fn advise_token(diagnostic: Diagnostic, kind: SyntaxKind, found: &Found<'_>) -> Diagnostic {
+    let (Some(text), Some(previous)) = (kind.fixed_text(), &found.previous) else {
+        return diagnostic.with_help(format!("add {} here", kind.describe()));
+    };
+    let at_break = found.on_new_line || matches!(found.kind, EOF | R_BRACE);
+    let (repairs, spaced) = match kind {
+        SEMI => (at_break, false),
+        EQ | FAT_ARROW | IN => (!at_break && found.kind != SEMI && !found.kind.is_closer(), true),
+        kind if kind.is_closer() => {
+            (at_break || found.kind == SEMI || found.kind.is_closer(), false)
+        }
+        GT | PIPE | COLON => (true, false),
+        _ => (false, false),
+    };
+    if !repairs {
+        let help = match kind {
+            SEMI => "end the statement with `;`, or complete what stands before".to_string(),
+            _ => format!("add `{text}` here"),
+        };
+        return diagnostic.with_help(help);
+    }
+    let end = Span::at(previous.span.file, previous.span.end);
+    let inserted = match kind {
+        R_BRACE if at_break => "\n}".to_string(),
+        _ if spaced => format!(" {text}"),
+        _ => text.to_string(),
+    };
+    diagnostic.with_edit(format!("add `{text}` here"), end, inserted)
 }
 
 /// Words and signs of other languages, and what to write here.

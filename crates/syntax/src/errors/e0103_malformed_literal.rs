@@ -24,8 +24,8 @@ pub(crate) fn malformed_literal(problem: &BadLiteral, text: &str, span: Span) ->
             error(format!("a number with a fraction cannot be `{suffix}`"), "this is a float")
                 .with_help(format!("leave out the fraction, or convert with `as {suffix}`"))
         }
-        BadLiteral::TooLarge(ty) => error(format!("`{text}` does not fit `{ty}`"), "too large")
-            .with_help("use a wider type, such as `i64` or `f64`"),
+        BadLiteral::TooLarge(ty) => error(format!("`{text}` does not fit `{ty}`"), "out of range")
+            .with_help("use a wider or signed type, such as `i64` or `f64`"),
         BadLiteral::Infinite => error(format!("`{text}` is too large for a float"), "rounds to infinity")
             .with_help("the constant `INF` of `std::math` is infinity"),
         BadLiteral::Escape(escape) => error(format!("unknown escape `{escape}`"), "not an escape")

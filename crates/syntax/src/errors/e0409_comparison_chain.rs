@@ -2,16 +2,18 @@
 
 use einlang_source::{Code, Diagnostic, Span};
 
-/// A comparison whose left operand is a comparison of the same strength. `left`, `middle` and
-/// `right` are the three operands, `operators` the two signs.
+/// Operands longer than this, or computed over several lines, should not be written twice by a
+/// machine.
+const MAX_OPERAND: usize = 20;
+
+/// Comparisons of one strength in a row: all operands, the signs between them, the places of the
+/// first two signs, and the whole.
 pub(crate) fn comparison_chain(
-    [left, middle, right]: [&str; 3],
-    operators: [&str; 2],
+    operands: &[&str],
+    signs: &[&str],
     [first, second]: [Span; 2],
     whole: Span,
 ) -> Diagnostic {
-    let rewritten =
-        format!("{left} {} {middle} && {middle} {} {right}", operators[0], operators[1]);
     let diagnostic = Diagnostic::error(
         Code::E0409,
         "comparisons cannot be chained",
@@ -19,10 +21,13 @@ pub(crate) fn comparison_chain(
         "a second comparison in a row",
     )
     .with_label(first, "the first comparison");
-    // An operand that spans lines or computes much should not be written twice by a machine.
-    if middle.len() <= 20 && !rewritten.contains('\n') {
-        diagnostic.with_edit(format!("compare twice: `{rewritten}`"), whole, rewritten)
-    } else {
-        diagnostic.with_help("compare twice and join the results with `&&`")
+    let short = |operand: &&str| operand.len() <= MAX_OPERAND && !operand.contains('\n');
+    if operands.len() > 4 || !operands.iter().all(short) {
+        return diagnostic.with_help("compare two at a time and join the results with `&&`");
     }
+    let pairs = operands.windows(2).zip(signs);
+    let pairs: Vec<String> =
+        pairs.map(|(sides, sign)| format!("{} {sign} {}", sides[0], sides[1])).collect();
+    let rewritten = pairs.join(" && ");
+    diagnostic.with_edit(format!("compare two at a time: `{rewritten}`"), whole, rewritten)
 }

@@ -83,6 +83,7 @@ impl Builder<'_> {
             return;
         }
         let parent = self.open.last().map_or(0, |(parent, _)| *parent);
+        self.take_docs_in(first_token);
         let id = self.nodes.len() as u32;
         self.nodes.push(NodeData {
             kind,
@@ -107,6 +108,17 @@ impl Builder<'_> {
         node.end_token = end_token.max(node.first_token);
         if began == self.pos && id != 0 {
             self.place_empty(id);
+        }
+    }
+
+    /// Nodes that begin with this one begin with its doc comments.
+    fn take_docs_in(&mut self, first_token: u32) {
+        for (id, began) in self.open.iter().rev() {
+            let node = &mut self.nodes[*id as usize];
+            if *began != self.pos || node.first_token <= first_token {
+                break;
+            }
+            node.first_token = first_token;
         }
     }
 

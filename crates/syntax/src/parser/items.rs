@@ -128,7 +128,7 @@ fn parameter_list(p: &mut Parser<'_>) {
 
 fn parameter(p: &mut Parser<'_>) -> bool {
     if !p.at_pattern_start() {
-        if p.current().is_keyword() {
+        if p.current().is_keyword() && !p.at_item_start() {
             p.error_expected(Expected::Name("a name for the parameter"));
             p.bump();
             return true;

@@ -114,6 +114,8 @@ pub(crate) struct Parser<'t> {
     nesting: u32,
     context: Context,
     brackets: brackets::Brackets,
+    /// The innermost open block.
+    block: Option<recover::OpenBlock>,
     recovery: recover::Recovery,
 }
 
@@ -162,6 +164,7 @@ impl<'t> Parser<'t> {
             nesting: 0,
             context: Context::default(),
             brackets,
+            block: None,
             recovery: recover::Recovery::default(),
         }
     }

@@ -7,6 +7,8 @@
 //! passed over in whole bracket groups, up to a semicolon, a closing bracket of the construct
 //! around, or a word that begins a statement at the start of a line.
 
+use std::cell::Cell;
+
 use einlang_source::{Diagnostic, Span};
 
 use super::Parser;
@@ -31,6 +33,21 @@ pub(crate) struct Recovery {
     /// Reported errors that may each have been a missing opening brace, and so explain one closing
     /// brace without a partner.
     explained_braces: u32,
+}
+
+/// A block whose closing brace was not reached yet.
+#[derive(Debug)]
+pub(super) struct OpenBlock {
+    /// The position of its opening brace.
+    opener: usize,
+    /// The indentation of the line with the brace, once somebody asked for it.
+    indentation: Cell<Option<usize>>,
+}
+
+impl OpenBlock {
+    pub(super) fn new(opener: usize) -> OpenBlock {
+        OpenBlock { opener, indentation: Cell::new(None) }
+    }
 }
 
 impl Parser<'_> {
@@ -73,7 +90,7 @@ impl Parser<'_> {
     }
 
     /// Whether an earlier error explains the closing brace here, which then is no error of its own.
-    pub(super) fn brace_is_explained(&mut self) -> bool {
+    fn brace_is_explained(&mut self) -> bool {
         let explained =
             self.at(R_BRACE) && !self.brackets.balanced && self.recovery.explained_braces > 0;
         if explained {
@@ -150,7 +167,9 @@ impl Parser<'_> {
     /// Takes the semicolon that ends a statement, or finds the end of the statement without it.
     pub(super) fn expect_semicolon(&mut self) {
         if !self.eat(SEMI) {
-            if !self.at_unpaired_brace() {
+            if self.at_unpaired_closer() && !self.at(R_BRACE) {
+                self.unmatched_closer();
+            } else if !self.at_unpaired_closer() {
                 self.error_expected(Expected::Token(SEMI));
             }
             let next_statement = self.on_new_line() && self.at_statement_start();
@@ -161,9 +180,20 @@ impl Parser<'_> {
         self.believe_again();
     }
 
-    /// A closing brace without a partner is the mistake itself, and is reported as such.
-    fn at_unpaired_brace(&self) -> bool {
-        self.at(R_BRACE) && self.brackets.partner(self.pos).is_none()
+    /// A closing bracket without a partner is the mistake itself, and is reported as such.
+    fn at_unpaired_closer(&self) -> bool {
+        self.current().is_closer() && self.brackets.partner(self.pos).is_none()
+    }
+
+    /// Reports a closing bracket that closes nothing, unless an earlier error explains it.
+    pub(super) fn unmatched_closer(&mut self) {
+        if self.brace_is_explained() {
+            return;
+        }
+        let diagnostic = errors::unmatched_closer(self.text_at(self.pos), self.span_at(self.pos));
+        let explained = self.recovery.explained_braces;
+        self.report(diagnostic);
+        self.recovery.explained_braces = explained;
     }
 
     /// Where a block must begin and its brace is not here: passes over what stands before a brace
@@ -273,14 +303,20 @@ impl Parser<'_> {
         self.at_item_start() || self.at_expression_start()
     }
 
-    /// In a file whose brackets do not balance: the block opened at `opener` has surely ended,
-    /// because this line is indented less than the block's contents would be. `head` remembers the
-    /// indentation of the line that opened the block.
-    pub(super) fn block_ended_by_layout(&self, opener: usize, head: &mut Option<usize>) -> bool {
+    /// The innermost block ends here: at its brace, at the end of the file, or by its layout.
+    pub(super) fn block_ends(&self) -> bool {
+        matches!(self.current(), R_BRACE | EOF) || self.block_ended_by_layout()
+    }
+
+    /// In a file whose brackets do not balance: the innermost block has surely ended, because this
+    /// line is indented less than the block's contents would be.
+    pub(super) fn block_ended_by_layout(&self) -> bool {
+        let Some(block) = &self.block else { return false };
         if self.brackets.balanced || !self.on_new_line() || self.at(EOF) {
             return false;
         }
-        let head = *head.get_or_insert_with(|| self.indentation(opener));
+        let head = block.indentation.get().unwrap_or_else(|| self.indentation(block.opener));
+        block.indentation.set(Some(head));
         let here = self.indentation(self.pos);
         match self.current() {
             R_BRACE => here < head,

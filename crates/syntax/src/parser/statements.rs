@@ -1,5 +1,6 @@
 //! Statements and blocks.
 
+use super::recover::OpenBlock;
 use super::{Context, Finished, Marker, Parser, access, items, patterns};
 use crate::errors::{self, Expected};
 use crate::kind::SyntaxKind::*;
@@ -10,7 +11,7 @@ pub(super) fn top_level(p: &mut Parser<'_>) {
     if p.current().is_closer() {
         stray_closer(p);
     } else if !statement(p, false) {
-        p.error_expected(Expected::Other(
+        p.error_expected(Expected::Here(
             "a statement",
             "a statement is an item such as `fn` or `struct`, a `let`, or an expression with `;`",
         ));
@@ -24,17 +25,14 @@ pub(super) fn block_statement(p: &mut Parser<'_>) {
     if matches!(p.current(), R_PAREN | R_BRACK | INTERP_CLOSE) {
         stray_closer(p);
     } else if !statement(p, true) {
-        p.error_expected(Expected::Other("a statement or `}`", "end the block with `}`"));
+        p.error_expected(Expected::Here("a statement or `}`", "end the block with `}`"));
         skip_at_least_one(p);
     }
 }
 
 fn stray_closer(p: &mut Parser<'_>) {
     let marker = p.start();
-    if !p.brace_is_explained() {
-        let diagnostic = errors::unmatched_closer(p.text_at(p.pos), p.span_at(p.pos));
-        p.report(diagnostic);
-    }
+    p.unmatched_closer();
     p.bump();
     p.finish(marker, ERROR);
 }
@@ -87,7 +85,7 @@ fn not_decorated(p: &mut Parser<'_>, marker: Marker, decorated: bool) {
         let diagnostic = errors::dangling_attribute(p.span_at(p.pos - 1));
         p.report(diagnostic);
     } else {
-        p.error_expected(Expected::Other(
+        p.error_expected(Expected::Here(
             "an item",
             "only items and bindings can carry attributes or `pub`",
         ));
@@ -167,7 +165,7 @@ fn for_loop(p: &mut Parser<'_>, marker: Marker) {
 /// ends with a block of its own.
 fn expression_statement(p: &mut Parser<'_>, marker: Marker, in_block: bool) {
     let (_, block_like) = p.statement_expression();
-    if in_block && p.at(R_BRACE) {
+    if in_block && p.block_ends() {
         // The value of the block: not a statement at all.
         return p.abandon(marker);
     }
@@ -223,23 +221,24 @@ pub(super) fn block(p: &mut Parser<'_>) -> Finished {
 /// Braces around statements, at the opening one.
 pub(super) fn braced(p: &mut Parser<'_>, statement: fn(&mut Parser<'_>)) {
     let opener = p.pos;
+    let outer = p.block.replace(OpenBlock::new(opener));
     let done = p.nested(|p| {
         p.bump();
         p.within(Context::default(), |p| {
-            let mut layout = None;
-            while !p.at(EOF) && !p.block_ended_by_layout(opener, &mut layout) && !p.at(R_BRACE) {
+            while !p.block_ends() {
                 statement(p);
             }
-            close_block(p, opener, layout);
+            close_block(p, opener);
         });
     });
+    p.block = outer;
     if done.is_none() {
         p.eat(R_BRACE);
     }
 }
 
-fn close_block(p: &mut Parser<'_>, opener: usize, mut layout: Option<usize>) {
-    if p.block_ended_by_layout(opener, &mut layout) || !p.eat(R_BRACE) {
+fn close_block(p: &mut Parser<'_>, opener: usize) {
+    if p.block_ended_by_layout() || !p.eat(R_BRACE) {
         p.believe_again();
         p.error_unclosed(R_BRACE, opener);
     }
