@@ -16,7 +16,7 @@ const TYPE_NAMES: &[&str] =
 const ROOTS: &[&str] = &["std", "crate", "self", "super", "python", "model"];
 
 const INTEGERS: &[&str] =
-    &["0", "1", "2", "10", "42", "1_000", "0xff", "7i64", "255u8", "0xFFu16", "0x_ab", "3f64"];
+    &["0", "1", "2", "10", "42", "1_000", "0xff", "7i64", "0u8", "0x00u16", "0x_ab", "3f64"];
 
 const FLOATS: &[&str] = &[
     "1.0", "0.5", "3.25", "1e-3", "2.0f64", "1.5e+10", "6.02E23", "1e5", "1_0.0_1", "9.", "4bf16",
