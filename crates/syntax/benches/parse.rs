@@ -1,6 +1,6 @@
 //! Lexing and parsing throughput on one core. Run with `cargo xtask bench parse`.
 //!
-//! The text is the syntax fixtures and examples of the project, repeated to about 8 MB, so that
+//! The text is the syntax fixtures and examples of the project, repeated to about 1 MB, so that
 //! the mix of constructs is that of real programs.
 
 use std::path::Path;
@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use einlang_source::Sources;
 
-const TARGET_BYTES: usize = 8 << 20;
-const ROUNDS: usize = 7;
+const TARGET_BYTES: usize = 1 << 20;
+const ROUNDS: usize = 25;
 
 fn main() {
     let text = corpus();

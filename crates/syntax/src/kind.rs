@@ -53,8 +53,8 @@ macro_rules! kinds {
             }
 
             /// The keyword with this spelling.
-            pub(crate) fn keyword(text: &[u8]) -> Option<SyntaxKind> {
-                match str::from_utf8(text).ok()? {
+            pub(crate) fn keyword(text: &str) -> Option<SyntaxKind> {
+                match text {
                     $($keyword_text => Some(SyntaxKind::$keyword),)*
                     _ => None,
                 }

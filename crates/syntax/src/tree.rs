@@ -66,6 +66,11 @@ impl Tree {
         Some(Token { tree: self, id: id as u32 })
     }
 
+    /// The kinds of all nodes, parents before children.
+    pub(crate) fn kinds_of_nodes(&self) -> impl Iterator<Item = SyntaxKind> {
+        self.nodes.iter().map(|node| node.kind)
+    }
+
     /// The number of nodes.
     pub fn n_nodes(&self) -> usize {
         self.nodes.len()

@@ -12,8 +12,12 @@ use crate::tree::{Node, Token, Tree};
 /// Adds what is wrong to `diagnostics`.
 pub(crate) fn validate(file: FileId, tree: &Tree, diagnostics: &mut Vec<Diagnostic>) {
     let mut validator = Validator { file, diagnostics };
-    for node in tree.root().descendants() {
-        match node.kind() {
+    // Few kinds are of interest, so the nodes are looked at only when theirs is one of them.
+    for (index, kind) in tree.kinds_of_nodes().enumerate() {
+        let interesting =
+            matches!(kind, LITERAL | STRING | INTERPOLATION | SUBSCRIPTS | SLOTS | BINARY_EXPR);
+        let Some(node) = tree.node(index).filter(|_| interesting) else { continue };
+        match kind {
             LITERAL => validator.number(node),
             STRING => validator.string(node),
             INTERPOLATION => validator.format_spec(node),

@@ -139,8 +139,7 @@ impl<'t> Lexer<'t> {
     fn word(&mut self) {
         let start = self.pos;
         self.skip_identifier();
-        let word = &self.bytes[start..self.pos];
-        let kind = if word == b"_" { UNDERSCORE } else { keyword_or_ident(word) };
+        let kind = keyword_or_ident(&self.text[start..self.pos]);
         self.push(kind, start);
     }
 
@@ -223,11 +222,12 @@ impl<'t> Lexer<'t> {
     }
 }
 
-fn keyword_or_ident(word: &[u8]) -> SyntaxKind {
-    if word.len() < 2 || word.len() > 6 {
-        return IDENT;
+fn keyword_or_ident(word: &str) -> SyntaxKind {
+    match word.len() {
+        1 if word == "_" => UNDERSCORE,
+        2..=6 => SyntaxKind::keyword(word).unwrap_or(IDENT),
+        _ => IDENT,
     }
-    SyntaxKind::keyword(word).unwrap_or(IDENT)
 }
 
 /// The longest punctuation mark that begins with these bytes, and its length.

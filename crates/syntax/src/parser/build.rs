@@ -14,8 +14,8 @@ pub(super) struct Built {
     pub(super) too_high: Option<u32>,
 }
 
-/// Lays out the nodes in preorder.
-pub(super) fn build(tokens: &Tokens, significant: &[u32], events: &[Event]) -> Built {
+/// Lays out the nodes in preorder. The events are used up.
+pub(super) fn build(tokens: &Tokens, significant: &[u32], mut events: Vec<Event>) -> Built {
     let mut builder = Builder {
         tokens,
         significant,
@@ -25,10 +25,10 @@ pub(super) fn build(tokens: &Tokens, significant: &[u32], events: &[Event]) -> B
         too_high: None,
         pos: 0,
     };
-    let mut events = events.to_vec();
     let mut chain = Vec::new();
     for i in 0..events.len() {
-        match std::mem::replace(&mut events[i], Event::Nothing) {
+        match events[i] {
+            Event::Start { kind, parent: 0 } => builder.open(kind),
             Event::Start { kind, parent } => {
                 chain.push(kind);
                 take_parents(&mut events, i, parent, &mut chain);
@@ -83,7 +83,9 @@ impl Builder<'_> {
             return;
         }
         let parent = self.open.last().map_or(0, |(parent, _)| *parent);
-        self.take_docs_in(first_token);
+        if takes_docs(kind) {
+            self.take_docs_in(first_token);
+        }
         let id = self.nodes.len() as u32;
         self.nodes.push(NodeData {
             kind,
@@ -134,15 +136,13 @@ impl Builder<'_> {
     }
 
     fn first_token(&self, kind: SyntaxKind) -> u32 {
-        if kind == SOURCE_FILE {
-            return 0;
-        }
-        let here = match self.significant.get(self.pos) {
+        match self.significant.get(self.pos) {
+            Some(&token) if takes_docs(kind) => self.docs_before(token),
+            _ if kind == SOURCE_FILE => 0,
             Some(&token) => token,
             // An empty node at the end stands right after the last significant token.
             None => self.significant.last().map_or(0, |last| last + 1),
-        };
-        if takes_docs(kind) { self.docs_before(here) } else { here }
+        }
     }
 
     fn end_token(&self, id: u32) -> u32 {

@@ -57,7 +57,7 @@ pub fn parse(file: FileId, text: impl Into<Arc<str>>) -> Parse {
     let mut parser = Parser::new(file, &text, &tokens);
     items::source_file(&mut parser);
     diagnostics.append(&mut parser.errors);
-    let built = build::build(&tokens, &parser.significant, &parser.events);
+    let built = build::build(&tokens, &parser.significant, parser.events);
     if let Some(token) = built.too_high {
         let range = tokens.range(token as usize);
         let span = Span::new(file, range.start as u32, range.end as u32);
