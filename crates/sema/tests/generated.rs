@@ -1,0 +1,70 @@
+//! Random programs that are known to be right are accepted, with the types they are known to have.
+
+use std::path::Path;
+
+use einlang_sema::hir::LocalKind;
+use einlang_sema::types::{self, Ty};
+use einlang_source::{MemoryWorld, Sources, render};
+use einlang_testkit::generate::Source;
+use einlang_testkit::generate::program::{Program, Section, program};
+
+const N_PROGRAMS: u64 = 400;
+
+/// The spelling of the element type and the rank of each binding of the program.
+fn checked(text: &str) -> Vec<(String, String, usize)> {
+    let mut sources = Sources::new();
+    let file = sources.add("generated.ein", text);
+    let resolved = einlang_sema::resolve(&MemoryWorld::new(), &mut sources, file, Path::new(""));
+    let (typed, found) = types::check(&resolved.program, &resolved.interner);
+    for diagnostic in resolved.diagnostics.iter().chain(&found) {
+        let message = render::human(&sources, diagnostic, &render::Options::default());
+        panic!("a program that is right has a diagnostic\n{message}\n--- program ---\n{text}");
+    }
+    let root = typed.modules.first().copied().flatten().expect("the root is checked");
+    let instance = typed.instance(root);
+    let body = &resolved.program.bodies[instance.body];
+    let named = body.locals.iter().filter(|(_, local)| {
+        matches!(local.kind, LocalKind::Let | LocalKind::Indexed)
+    });
+    let show = |ty: &Ty| ty.show(&resolved.program, &resolved.interner);
+    named
+        .map(|(id, local)| {
+            let ty = instance.local(id);
+            let element = match ty {
+                Ty::Tensor(element, _) => show(element),
+                scalar => show(scalar),
+            };
+            (resolved.interner.resolve(local.name.name).to_string(), element, ty.rank())
+        })
+        .collect()
+}
+
+/// Compares what was found with what the generator knows; fields of structs are facts of their own
+/// and are left to the stage that splits them.
+fn agrees(program: &Program) {
+    let found = checked(&program.text);
+    for fact in program.facts.iter().filter(|fact| !fact.name.contains('.')) {
+        let Some((_, element, rank)) = found.iter().rev().find(|(name, ..)| *name == fact.name)
+        else {
+            continue;
+        };
+        let expected = (fact.element.spelling(), fact.shape.len());
+        assert_eq!((element.as_str(), *rank), expected, "{}\n{}", fact.name, program.text);
+    }
+}
+
+#[test]
+fn right_programs_are_accepted_with_their_types() {
+    for seed in 0..N_PROGRAMS {
+        agrees(&program(&mut Source::from_seed(seed), Section::ALL, 12));
+    }
+}
+
+#[test]
+fn each_section_is_accepted_by_itself() {
+    for section in Section::ALL {
+        for seed in 0..N_PROGRAMS / 10 {
+            agrees(&program(&mut Source::from_seed(seed), &[*section], 6));
+        }
+    }
+}
