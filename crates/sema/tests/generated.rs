@@ -23,9 +23,10 @@ fn checked(text: &str) -> Vec<(String, String, usize)> {
     let root = typed.modules.first().copied().flatten().expect("the root is checked");
     let instance = typed.instance(root);
     let body = &resolved.program.bodies[instance.body];
-    let named = body.locals.iter().filter(|(_, local)| {
-        matches!(local.kind, LocalKind::Let | LocalKind::Indexed)
-    });
+    let named = body
+        .locals
+        .iter()
+        .filter(|(_, local)| matches!(local.kind, LocalKind::Let | LocalKind::Indexed));
     let show = |ty: &Ty| ty.show(&resolved.program, &resolved.interner);
     named
         .map(|(id, local)| {

@@ -148,6 +148,28 @@ impl SyntaxKind {
         SyntaxKind::LET <= self && self <= SyntaxKind::FOR
     }
 
+    /// An item: what is declared, and visible in its whole block.
+    pub fn is_item(self) -> bool {
+        use SyntaxKind::*;
+        matches!(
+            self,
+            FN_ITEM
+                | RULE_ITEM
+                | STRUCT_ITEM
+                | ENUM_ITEM
+                | MOD_ITEM
+                | USE_ITEM
+                | CONST_ITEM
+                | INPUT_ITEM
+        )
+    }
+
+    /// A statement of a file or block, items included.
+    pub fn is_statement(self) -> bool {
+        use SyntaxKind::*;
+        self.is_item() || matches!(self, LET_STMT | FOR_STMT | EXPR_STMT)
+    }
+
     /// The closing bracket that belongs to an opening one.
     pub fn closer(self) -> Option<SyntaxKind> {
         match self {

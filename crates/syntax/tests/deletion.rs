@@ -11,7 +11,6 @@ use std::fmt::Write;
 use std::ops::RangeInclusive;
 
 use einlang_source::Diagnostic;
-use einlang_syntax::SyntaxKind::*;
 use einlang_syntax::{Node, Tree};
 use einlang_testkit::fixtures::{Program, programs, programs_below};
 use einlang_testkit::invariants::{Parsed, parse_text};
@@ -98,22 +97,7 @@ fn statement_lines(parsed: &Parsed, at: usize) -> RangeInclusive<u32> {
 
 fn innermost_statement(tree: &Tree, at: usize) -> Option<Node<'_>> {
     let around = tree.root().descendants().filter(|node| node.range().contains(&at));
-    around.filter(|node| is_statement(*node)).last()
-}
-
-fn is_statement(node: Node<'_>) -> bool {
-    let item = matches!(
-        node.kind(),
-        FN_ITEM
-            | RULE_ITEM
-            | STRUCT_ITEM
-            | ENUM_ITEM
-            | MOD_ITEM
-            | USE_ITEM
-            | CONST_ITEM
-            | INPUT_ITEM
-    );
-    item || matches!(node.kind(), LET_STMT | FOR_STMT | EXPR_STMT)
+    around.filter(|node| node.kind().is_statement()).last()
 }
 
 fn line_of(parsed: &Parsed, at: usize) -> u32 {

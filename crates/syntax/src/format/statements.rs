@@ -98,7 +98,7 @@ impl<'t> Formatter<'t> {
 
 /// The author broke the block, or it is too much for one line.
 pub(super) fn wants_lines(block: Node<'_>) -> bool {
-    let statements = block.children().filter(|child| is_statement(*child)).count();
+    let statements = block.children().filter(|child| child.kind().is_statement()).count();
     statements > MAX_STATEMENTS_ON_A_LINE
         || (block.children().next().is_some() && breaks_after(block.token(L_BRACE)))
 }
@@ -108,23 +108,6 @@ pub(super) fn breaks_after(token: Option<Token<'_>>) -> bool {
     let trivia = std::iter::successors(token.and_then(Token::next), |token| token.next())
         .take_while(|token| token.kind().is_trivia());
     trivia.into_iter().any(|token| token.text().contains('\n'))
-}
-
-fn is_statement(node: Node<'_>) -> bool {
-    matches!(
-        node.kind(),
-        FN_ITEM
-            | RULE_ITEM
-            | STRUCT_ITEM
-            | ENUM_ITEM
-            | MOD_ITEM
-            | USE_ITEM
-            | CONST_ITEM
-            | INPUT_ITEM
-            | LET_STMT
-            | FOR_STMT
-            | EXPR_STMT
-    )
 }
 
 /// A semicolon that ends nothing, as in `fn f() {};`.

@@ -170,18 +170,5 @@ impl Builder<'_> {
 }
 
 fn takes_docs(kind: SyntaxKind) -> bool {
-    matches!(
-        kind,
-        FN_ITEM
-            | RULE_ITEM
-            | STRUCT_ITEM
-            | ENUM_ITEM
-            | MOD_ITEM
-            | USE_ITEM
-            | CONST_ITEM
-            | INPUT_ITEM
-            | LET_STMT
-            | FIELD_DEF
-            | VARIANT
-    )
+    kind.is_item() || matches!(kind, LET_STMT | FIELD_DEF | VARIANT)
 }
