@@ -45,6 +45,7 @@ codes! {
     E0114: "import cycle",
     E0115: "name clash",
     E0116: "index rebound in `where`",
+    E0303: "index range in `where`",
     E0306: "wrong number of subscripts, or clauses of different rank",
     E0307: "invalid slot on the left side",
     E0308: "subscript provably out of bounds",

@@ -27,6 +27,7 @@ const DECIDED: &[(&str, Scope)] = &[
     ("E0114", Scope::Everywhere),
     ("E0115", Scope::Everywhere),
     ("E0116", Scope::Everywhere),
+    ("E0303", Scope::Everywhere),
     ("E0306", Scope::Everywhere),
     ("E0307", Scope::Everywhere),
     ("E0308", Scope::Only(&["errors/negative-index"])),

@@ -86,6 +86,7 @@ impl<'t> Resolver<'_, 't> {
                     ast::WhereItem::Binding(binding) => items.push(r.where_binding(binding)?),
                     ast::WhereItem::Guard(guard) => {
                         before_guard.get_or_insert(r.frame().locals.len());
+                        r.refuse_index_range(guard);
                         items.push(WhereItem::Guard(r.expression(guard.expr()?)));
                     }
                 }
@@ -96,6 +97,22 @@ impl<'t> Resolver<'_, 't> {
             let otherwise = clause.fallback().map(|fallback| r.expression(fallback));
             Some(ExprKind::Where { value, items, otherwise })
         })
+    }
+
+    /// `i in 0..n` for an index `i` is no condition but a range.
+    fn refuse_index_range(&mut self, guard: ast::WhereGuard<'t>) {
+        let Some(ast::Expr::Binary(test)) = guard.expr() else { return };
+        let is_in = test.operator().is_some_and(|token| token.kind() == SyntaxKind::IN);
+        let (Some(left), Some(ast::Expr::Range(range))) = (test.left(), test.right()) else {
+            return;
+        };
+        let Some(token) = left.as_name().filter(|_| is_in) else { return };
+        let name = self.cx.token(self.file, token);
+        if let Some(index) = self.index_in_scope(name) {
+            let (text, introduced) = (self.text(name.name), self.body().locals[index].name.span);
+            let span = self.span(test);
+            self.cx.report(errors::range_in_where(&text, range.text(), span, introduced));
+        }
     }
 
     fn where_binding(&mut self, binding: ast::WhereBinding<'t>) -> Option<WhereItem> {
