@@ -44,7 +44,8 @@ mod widths;
 
 use einlang_source::{Diagnostic, FileId};
 
-use crate::kind::SyntaxKind::ERROR;
+use crate::kind::SyntaxKind::{ERROR, WHITESPACE};
+use crate::lexer::lex;
 use crate::tree::Tree;
 
 /// The canonical text of a program that was parsed without errors. A tree with errors in it comes
@@ -52,7 +53,30 @@ use crate::tree::Tree;
 pub fn format(tree: &Tree) -> String {
     let wrong = tree.root().descendants().any(|node| node.kind() == ERROR);
     let document = if wrong { None } else { walk::document(tree) };
-    document.map_or_else(|| tree.text().to_owned(), |document| printer::print(&document))
+    let formatted = document.map(|document| printer::print(&document));
+    let kept = formatted.filter(|text| says_the_same(tree, text));
+    kept.unwrap_or_else(|| tree.text().to_owned())
+}
+
+/// Whether a text has the tokens and comments of the tree, in their order. Losing a comment would
+/// be worse than not formatting: a tree that the parser repaired without a trace may have one where
+/// no layout expects it.
+fn says_the_same(tree: &Tree, text: &str) -> bool {
+    let tokens = lex(text);
+    let after = (0..tokens.len())
+        .filter(|i| tokens.kinds[*i] != WHITESPACE)
+        .map(|i| (tokens.kinds[i], &text[tokens.range(i)]));
+    let mut before = tree
+        .tokens()
+        .filter(|token| token.kind() != WHITESPACE)
+        .map(|token| (token.kind(), token.text()));
+    // White space at the ends of lines inside comments is not kept, nor is the kind of line end.
+    let same_lines =
+        |a: &str, b: &str| a == b || a.lines().map(str::trim_end).eq(b.lines().map(str::trim_end));
+    let mut same = |(kind, text)| {
+        before.next().is_some_and(|(other, old)| kind == other && same_lines(old, text))
+    };
+    after.into_iter().all(&mut same) && before.next().is_none()
 }
 
 /// Parses a text and formats it, or says why it cannot be parsed.
