@@ -5,7 +5,7 @@
 //! loaded from there. Some errors are about the path and not about the text: a block whose first
 //! line is `// $ einlang run PATH` is saved in the same place, but it is PATH that is loaded.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use einlang_driver::{Session, explain};
 use einlang_source::render::{self, Options};
@@ -79,4 +79,38 @@ fn every_error_says_what_to_do() {
             assert!(shown.contains("help: "), "page {code}:\n{shown}");
         }
     }
+}
+
+/// How the failing programs are reported, as people see it: one snapshot per code in
+/// `tests/errors`, so that every code has a rendered message that somebody has read. With
+/// `EINLANG_BLESS=1` they are rewritten.
+#[test]
+fn every_code_is_rendered_as_recorded() {
+    let bless = std::env::var_os("EINLANG_BLESS").is_some_and(|value| value == "1");
+    for (code, page) in explain::PAGES {
+        let blocks = blocks(page);
+        let failing = blocks.iter().filter(|block| block.fails);
+        let reports: Vec<String> = failing.map(|block| report(block.text).1).collect();
+        let actual = reports.join("\n\n--------\n\n") + "\n";
+        let path = snapshots().join(format!("{code}.txt"));
+        if bless {
+            std::fs::create_dir_all(snapshots()).expect("the folder can be made");
+            std::fs::write(&path, &actual).expect("the snapshot can be written");
+        }
+        let expected = std::fs::read_to_string(&path).unwrap_or_default();
+        assert_eq!(actual, expected, "{code}; EINLANG_BLESS=1 rewrites the snapshot");
+    }
+}
+
+#[test]
+fn every_snapshot_has_its_code() {
+    let entries = std::fs::read_dir(snapshots()).expect("there are snapshots");
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        assert!(Code::parse(name.trim_end_matches(".txt")).is_some(), "{name} belongs to no code");
+    }
+}
+
+fn snapshots() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/errors")
 }

@@ -192,17 +192,22 @@ impl Checker<'_> {
         }
     }
 
-    /// `x !> f`
-    pub(super) fn ok_then(&mut self, expr: ExprId, value: ExprId, then: ExprId) -> Ty {
+    /// The types of `Ok` and `Err` of a value, which the operator needs to be a `Result`.
+    fn result_parts(&mut self, value: ExprId, operator: &str) -> (Ty, Ty) {
         let found = self.infer(value);
-        let (inner, err) = match self.shallow(&found) {
+        match self.shallow(&found) {
             Ty::Result(inner, err) => (*inner, *err),
             ty if ty.is_silent() => (Ty::Error, Ty::Error),
             _ => {
                 let (got, span) = (self.show(&found), self.span(value));
-                (self.fail(errors::pipe_needs("!>", "Result", &got, span)), Ty::Error)
+                (self.fail(errors::pipe_needs(operator, "Result", &got, span)), Ty::Error)
             }
-        };
+        }
+    }
+
+    /// `x !> f`
+    pub(super) fn ok_then(&mut self, expr: ExprId, value: ExprId, then: ExprId) -> Ty {
+        let (inner, err) = self.result_parts(value, "!>");
         let result = self.piped(expr, inner, value, then);
         match self.shallow(&result) {
             Ty::Result(ok, other) if self.unify(&err, &other) => Ty::Result(ok, other),
@@ -244,15 +249,7 @@ impl Checker<'_> {
 
     /// `x catch |err| e`
     pub(super) fn catch(&mut self, expr: ExprId, value: ExprId, handler: ExprId) -> Ty {
-        let found = self.infer(value);
-        let (inner, err) = match self.shallow(&found) {
-            Ty::Result(inner, err) => (*inner, *err),
-            ty if ty.is_silent() => (Ty::Error, Ty::Error),
-            _ => {
-                let (got, span) = (self.show(&found), self.span(value));
-                (self.fail(errors::pipe_needs("catch", "Result", &got, span)), Ty::Error)
-            }
-        };
+        let (inner, err) = self.result_parts(value, "catch");
         let handled = self.infer(handler);
         let otherwise = match self.shallow(&handled) {
             Ty::Fn(FnTy::Closure(_) | FnTy::Def(..) | FnTy::Declared(..)) => {

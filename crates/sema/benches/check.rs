@@ -1,0 +1,46 @@
+//! The time to check programs of growing length, names and types included. Run with
+//! `cargo xtask bench check`.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Instant;
+
+use einlang_source::{MemoryWorld, Sources};
+
+const ROUNDS: usize = 5;
+
+fn main() {
+    for n_lines in [10_000, 20_000, 40_000] {
+        let text = program(n_lines);
+        let shortest = (0..ROUNDS).map(|_| check(&text)).fold(f64::INFINITY, f64::min);
+        println!("check {n_lines:6} lines: {:7.1} ms", shortest * 1e3);
+    }
+}
+
+/// Ten lines at a time: a function, tensors, a recurrence, a call and a branch.
+fn program(n_lines: usize) -> String {
+    let mut text = String::new();
+    for i in 0..n_lines / 10 {
+        write!(
+            text,
+            "fn f{i}(x: [f32; n], k: f32) -> f32 {{\n    let y[i] = x[i] * k + {i}.5;\n    \
+             sum[i](y[i])\n}}\nlet a{i} = [1.0, 2.0, {i}.0];\nlet b{i}[i] = a{i}[i] * 2.0;\n\
+             let c{i}[0] = 1.0;\nlet c{i}[t in 1..9] = c{i}[t - 1] * 0.5 + {i}.0;\n\
+             let d{i} = f{i}(b{i}, 2.0);\nlet e{i} = if d{i} > 1.0 {{ c{i}[8] }} else {{ 0.0 }};\n"
+        )
+        .expect("invariant: writing to a string cannot fail");
+    }
+    text
+}
+
+/// Checks once and gives the seconds it took.
+fn check(text: &str) -> f64 {
+    let mut sources = Sources::new();
+    let file = sources.add("bench.ein", text);
+    let start = Instant::now();
+    let resolved = einlang_sema::resolve(&MemoryWorld::new(), &mut sources, file, Path::new(""));
+    let (_, found) = einlang_sema::types::check(&resolved.program, &resolved.interner);
+    let seconds = start.elapsed().as_secs_f64();
+    assert!(resolved.diagnostics.is_empty() && found.is_empty(), "the program is right");
+    seconds
+}
