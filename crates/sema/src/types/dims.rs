@@ -34,10 +34,9 @@ impl Checker<'_> {
             param.ty.iter().for_each(|ty| self.type_dims(ty));
         }
         body.ret.iter().for_each(|ty| self.type_dims(ty));
-        for def in self.program.defs.values() {
-            if def.inside.or(self.program.modules[def.module].body) == Some(id) {
-                self.type_dims_of_item(&def.kind);
-            }
+        let inside = self.items_of.get(&id).cloned().unwrap_or_default();
+        for def in inside {
+            self.type_dims_of_item(&self.program.defs[def].kind);
         }
     }
 

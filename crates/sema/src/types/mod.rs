@@ -94,6 +94,17 @@ pub fn check(program: &Program, interner: &Interner) -> (Typed, Diagnostics) {
     with_large_stack(|| Checker::new(program, interner).run())
 }
 
+/// The items that are written in each body, those of a module in the body of the module.
+fn items_of(program: &Program) -> HashMap<BodyId, Vec<DefId>> {
+    let mut items: HashMap<BodyId, Vec<DefId>> = HashMap::new();
+    for (id, def) in program.defs.iter() {
+        if let Some(body) = def.inside.or(program.modules[def.module].body) {
+            items.entry(body).or_default().push(id);
+        }
+    }
+    items
+}
+
 /// The state of one check.
 struct Checker<'p> {
     program: &'p Program,
@@ -106,6 +117,8 @@ struct Checker<'p> {
     closures: Vec<Closure>,
     /// What functions capture.
     captures: walk::Captures,
+    /// The items that are written in each body.
+    items_of: HashMap<BodyId, Vec<DefId>>,
     /// The instance being typed.
     cur: InstanceId,
     /// The instances being typed, outermost first.
@@ -138,6 +151,7 @@ impl<'p> Checker<'p> {
             pending: VecDeque::new(),
             closures: Vec::new(),
             captures: walk::Captures::new(program),
+            items_of: items_of(program),
             open: Vec::new(),
             cur: InstanceId(0),
             pure: None,

@@ -110,11 +110,13 @@ impl Checker<'_> {
         for closure in &self.closures {
             typed.closures.push((new(closure.owner).unwrap_or(InstanceId(0)), closure.lambda));
         }
-        typed.modules = self.program.modules.values().map(|m| self.found(m.body?, &new)).collect();
+        let firsts = self.firsts();
+        let found = |body: BodyId| firsts.get(&body).copied().and_then(new);
+        typed.modules = self.program.modules.values().map(|m| found(m.body?)).collect();
         for (id, def) in self.program.defs.iter() {
             if let DefKind::Const(Const { body, .. }) | DefKind::Input(Input { body, .. }) =
                 &def.kind
-                && let Some(instance) = self.found(*body, &new)
+                && let Some(instance) = found(*body)
             {
                 typed.items.insert(id, instance);
             }
@@ -122,14 +124,14 @@ impl Checker<'_> {
         (typed, distinct(diagnostics))
     }
 
-    /// The instance of a body that has one at most.
-    fn found(
-        &self,
-        body: BodyId,
-        new: &dyn Fn(InstanceId) -> Option<InstanceId>,
-    ) -> Option<InstanceId> {
-        let found = self.keys.iter().filter(|(key, _)| key.body == body).map(|(_, id)| *id);
-        found.min().and_then(new)
+    /// The first instance of each body; modules, constants and inputs have one at most.
+    fn firsts(&self) -> HashMap<BodyId, InstanceId> {
+        let mut firsts = HashMap::new();
+        for (key, id) in &self.keys {
+            let first = firsts.entry(key.body).or_insert(*id);
+            *first = (*first).min(*id);
+        }
+        firsts
     }
 
     fn finished(
