@@ -20,6 +20,7 @@
 //! | [`session`] | sources and the questions about them |
 //! | [`pipeline`] | the stages, in order, in one list |
 //! | [`explain`] | the page of each diagnostic code |
+//! | [`library`] | the texts of the standard library |
 //! | `errors` | the words for files that cannot be read |
 //!
 //! Invariants: nothing is printed and no process ends here; all input and output goes through the
@@ -27,8 +28,10 @@
 
 mod errors;
 pub mod explain;
+pub mod library;
 pub mod pipeline;
 pub mod session;
 
+pub use einlang_sema::shapes::Options;
 pub use pipeline::{Compilation, Stage};
 pub use session::{COMMAND_LINE, MAX_SOURCE_BYTES, Printed, STANDARD_INPUT, Session};

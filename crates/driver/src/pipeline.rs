@@ -10,10 +10,14 @@
 use std::fmt;
 use std::path::Path;
 
+use einlang_sema::coords::{self, Coords};
+use einlang_sema::shapes::{self, Options, Shapes};
 use einlang_sema::types::{self, Typed};
 use einlang_sema::{Resolved, hir};
 use einlang_source::{Diagnostics, FileId, Sources, World};
 use einlang_syntax::{Tree, dump};
+
+use crate::library::Std;
 
 /// What the stages made of one program.
 #[derive(Debug)]
@@ -22,6 +26,10 @@ pub struct Compilation {
     pub resolved: Resolved,
     /// The types, when every name has its definition.
     pub typed: Option<Typed>,
+    /// The coordinates, when names and types are right.
+    pub coords: Option<Coords>,
+    /// The ranges and shapes, when names and types are right.
+    pub shapes: Option<Shapes>,
     /// What is wrong with the program, as far as the stages decide it.
     pub diagnostics: Diagnostics,
 }
@@ -40,9 +48,10 @@ pub fn compile(
     sources: &mut Sources,
     file: FileId,
     folder: &Path,
+    options: &Options,
 ) -> Compilation {
     // Text to tokens to tree, the files of the modules, and what every name means.
-    let mut resolved = einlang_sema::resolve(world, sources, file, folder);
+    let mut resolved = einlang_sema::resolve_with(world, &Std, sources, file, folder);
     let mut diagnostics = std::mem::take(&mut resolved.diagnostics);
     // An element type and a rank for every expression of every instance.
     let typed = resolved.is_whole().then(|| {
@@ -50,10 +59,25 @@ pub fn compile(
         diagnostics.extend(found);
         typed
     });
-    // Coordinates, ranges and the tensor IR follow here.
+    // The coordinate of every axis, for each layouts of a function's arguments.
+    let right = typed.as_ref().filter(|_| !diagnostics.has_errors());
+    let coords = right.map(|typed| {
+        let (coords, found) = coords::check(&resolved.program, typed, &resolved.interner);
+        diagnostics.extend(found);
+        coords
+    });
+    // The range of every index and the extents of every tensor.
+    let right = typed.as_ref().filter(|_| !diagnostics.has_errors());
+    let shapes = right.map(|typed| {
+        let (program, interner) = (&resolved.program, &resolved.interner);
+        let (shapes, found) = shapes::analyse(program, typed, interner, options);
+        diagnostics.extend(found);
+        shapes
+    });
+    // The tensor IR follows here.
     diagnostics.sort();
     diagnostics.dedup();
-    Compilation { resolved, typed, diagnostics }
+    Compilation { resolved, typed, coords, shapes, diagnostics }
 }
 
 macro_rules! stages {
@@ -99,6 +123,8 @@ stages! {
     Parse "parse" "the tree, one node or token a line, with their bytes" |c| dump::dump(c.tree());
     Names "names" "modules, items and bodies, every name with its definition" print_names;
     Types "types" "each function for each kind of arguments, and the types of its bindings" print_types;
+    Coords "coords" "the coordinates of each binding, what its reductions consume and what is broadcast" print_coords;
+    Shapes "shapes" "the type and extents of each binding, and the range of each index" print_shapes;
 }
 
 fn print_names(compilation: &Compilation) -> String {
@@ -110,6 +136,23 @@ fn print_types(compilation: &Compilation) -> String {
     compilation.typed.as_ref().map_or(String::new(), |typed| types::print(typed, program, interner))
 }
 
+fn print_coords(compilation: &Compilation) -> String {
+    let Resolved { program, interner, .. } = &compilation.resolved;
+    match (&compilation.coords, &compilation.typed) {
+        (Some(found), Some(typed)) => coords::print(found, typed, program, interner),
+        _ => String::new(),
+    }
+}
+
+fn print_shapes(compilation: &Compilation) -> String {
+    let Resolved { program, interner, .. } = &compilation.resolved;
+    let (Some(found), Some(typed)) = (&compilation.shapes, &compilation.typed) else {
+        return String::new();
+    };
+    let reveals = shapes::reveal(program, typed, found, interner);
+    reveals.iter().map(|reveal| format!("{}: {}\n", reveal.name, reveal.text)).collect()
+}
+
 impl Stage {
     /// The stage with this name.
     pub fn parse(name: &str) -> Option<Stage> {
@@ -118,6 +161,9 @@ impl Stage {
 
     /// The last stage that the program reached: names are resolved only in a tree without holes.
     pub fn reached(compilation: &Compilation) -> Stage {
+        if compilation.shapes.is_some() {
+            return Stage::Shapes;
+        }
         match (compilation.typed.is_some(), compilation.resolved.is_whole()) {
             (true, _) => Stage::Types,
             (false, true) => Stage::Names,
@@ -141,7 +187,7 @@ mod tests {
     fn compiled(text: &str) -> Compilation {
         let mut sources = Sources::new();
         let file = sources.add("f.ein", text);
-        compile(&MemoryWorld::new(), &mut sources, file, Path::new(""))
+        compile(&MemoryWorld::new(), &mut sources, file, Path::new(""), &Options::default())
     }
 
     #[test]
@@ -150,7 +196,7 @@ mod tests {
             assert_eq!(Stage::parse(stage.name()), Some(*stage));
         }
         assert_eq!(Stage::parse("Parse"), None);
-        assert_eq!(Stage::reached(&compiled("let x = 1;")).to_string(), "types");
+        assert_eq!(Stage::reached(&compiled("let x = 1;")).to_string(), "shapes");
         assert_eq!(Stage::reached(&compiled("let x = ;")).to_string(), "parse");
     }
 
@@ -162,6 +208,8 @@ mod tests {
         assert!(texts[1].starts_with("SOURCE_FILE @0..10\n"), "{}", texts[1]);
         assert_eq!(texts[2], "module crate\n  let x#0 = 1\n");
         assert_eq!(texts[3], "module crate\n  x: i32\n");
+        assert_eq!(texts[4], "module crate\n  x: []\n");
+        assert_eq!(texts[5], "x: i32\n");
         assert!(texts.iter().all(|text| text.ends_with('\n')));
     }
 

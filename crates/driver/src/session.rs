@@ -7,6 +7,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use einlang_sema::shapes::Options;
 use einlang_source::{Diagnostic, Diagnostics, FileId, Sources, World, WorldError};
 use einlang_syntax::Parse;
 use einlang_syntax::format::format_source;
@@ -37,12 +38,19 @@ pub struct Printed {
 pub struct Session<'w> {
     world: &'w dyn World,
     sources: Sources,
+    options: Options,
 }
 
 impl<'w> Session<'w> {
     /// A session without sources.
     pub fn new(world: &'w dyn World) -> Session<'w> {
-        Session { world, sources: Sources::new() }
+        Session { world, sources: Sources::new(), options: Options::default() }
+    }
+
+    /// What the command line says about warnings and outputs.
+    pub fn with_options(mut self, options: Options) -> Session<'w> {
+        self.options = options;
+        self
     }
 
     /// Every text of the session, for rendering diagnostics.
@@ -116,7 +124,7 @@ impl<'w> Session<'w> {
     fn compile(&mut self, file: FileId) -> Compilation {
         let name = self.sources.name(file).to_owned();
         let folder = Path::new(&name).parent().unwrap_or(Path::new(""));
-        pipeline::compile(self.world, &mut self.sources, file, folder)
+        pipeline::compile(self.world, &mut self.sources, file, folder, &self.options)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What every program has without importing it: reductions, the prelude of elementary functions,
-//! a few host functions, and the constructors of `Option` and `Result`.
+//! a few host functions, and the constructors of `Option` and `Result`. Besides, what the standard
+//! library cannot express: further elementary functions, characters, files.
 //!
 //! User bindings may shadow any of them, so these are looked up last.
 
@@ -36,13 +37,49 @@ names! {
 }
 
 names! {
-    /// Functions without import.
+    /// Functions that the compiler provides. Those up to [`Function::Pow`] need no import; the
+    /// others are reached through the standard library, which alone can name them.
     Function {
         Print "print", Assert "assert", Len "len", Shape "shape", Typeof "typeof",
         ArrayAppend "array_append", Detach "detach", Converged "converged",
         Band "band", Bor "bor", Bxor "bxor", Bnot "bnot", Shl "shl", Shr "shr",
         Abs "abs", Min "min", Max "max", Sqrt "sqrt", Exp "exp", Log "log", Sin "sin", Cos "cos",
         Tan "tan", Tanh "tanh", Floor "floor", Ceil "ceil", Round "round", Pow "pow",
+        Sign "sign", IsNan "is_nan", IsFinite "is_finite", Atan2 "atan2", Hypot "hypot",
+        Trunc "trunc", Cbrt "cbrt", Exp2 "exp2", Expm1 "expm1", Log2 "log2", Log10 "log10",
+        Log1p "log1p", Asin "asin", Acos "acos", Atan "atan", Sinh "sinh", Cosh "cosh",
+        Asinh "asinh", Acosh "acosh", Atanh "atanh", Erf "erf", Erfc "erfc", Gamma "gamma",
+        Lgamma "lgamma", Digamma "digamma", BesselJ0 "bessel_j0", BesselJ1 "bessel_j1",
+        Chars "chars", FromChars "from_chars", Upper "upper", Lower "lower",
+        ParseI64 "parse_i64", ParseF64 "parse_f64",
+        ReadText "read_text", WriteText "write_text", FileExists "exists", ListDir "list_dir",
+        LoadNpy "load_npy", LoadNpz "load_npz", LoadCsv "load_csv",
+        LoadSafetensors "load_safetensors", LoadTensor "load_tensor", SaveTensor "save_tensor",
+        SaveTensors "save_tensors",
+    }
+}
+
+impl Function {
+    /// Whether every program has it without an import.
+    pub fn is_prelude(self) -> bool {
+        self <= Function::Pow
+    }
+
+    /// Whether it prints, reads or writes.
+    pub fn has_effect(self) -> bool {
+        self == Function::Print || self >= Function::ReadText
+    }
+
+    /// Whether it gives what a file holds, whose type only an annotation or a cast can tell.
+    pub fn is_loader(self) -> bool {
+        matches!(
+            self,
+            Function::LoadNpy
+                | Function::LoadNpz
+                | Function::LoadCsv
+                | Function::LoadSafetensors
+                | Function::LoadTensor
+        )
     }
 }
 
@@ -78,6 +115,7 @@ impl Builtin {
             return Some(Builtin::Reduce);
         }
         Function::parse(text)
+            .filter(|function| function.is_prelude())
             .map(Builtin::Function)
             .or_else(|| Reduction::parse(text).map(Builtin::Reduction))
             .or_else(|| Constructor::parse(text).map(Builtin::Constructor))
@@ -95,7 +133,7 @@ impl Builtin {
 
     /// The names of all values, for suggestions.
     pub fn value_names() -> impl Iterator<Item = &'static str> {
-        let functions = Function::ALL.iter().map(|f| f.as_str());
+        let functions = Function::ALL.iter().filter(|f| f.is_prelude()).map(|f| f.as_str());
         let reductions = Reduction::ALL.iter().map(|r| r.as_str());
         let constructors = Constructor::ALL.iter().map(|c| c.as_str());
         functions.chain(reductions).chain(constructors).chain(["reduce"])
@@ -111,5 +149,27 @@ impl std::fmt::Display for Builtin {
             Builtin::Constructor(constructor) => constructor.as_str(),
             Builtin::Type(ty) => ty.as_str(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_needs_an_import_has_no_name_without_one() {
+        assert_eq!(Builtin::value("pow"), Some(Builtin::Function(Function::Pow)));
+        assert_eq!(Builtin::value("erf"), None);
+        assert!(Builtin::value_names().all(|name| name != "erf"));
+        assert_eq!(Function::parse("erf"), Some(Function::Erf));
+    }
+
+    #[test]
+    fn files_and_printing_are_the_effects() {
+        let effects = Function::ALL.iter().filter(|f| f.has_effect()).map(|f| f.as_str());
+        let words: Vec<&str> = effects.collect();
+        assert_eq!(words.first(), Some(&"print"));
+        assert!(words.contains(&"save_tensor") && words.contains(&"exists"));
+        assert!(!words.contains(&"parse_f64"));
     }
 }

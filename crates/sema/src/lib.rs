@@ -1,18 +1,21 @@
 //! The meaning of Einlang programs: what every name, axis, range and shape is, without data.
 //!
 //! [`resolve`] loads the modules of a program and gives every name its definition;
-//! [`types::check`] gives every expression an element type and a rank. Coordinates, ranges and
-//! shapes build on their results.
+//! [`types::check`] gives every expression an element type and a rank, [`coords::check`] every
+//! axis its coordinate. Ranges and shapes build on their results.
 //!
 //! Invariants: nothing here panics on any program; all I/O goes through a [`World`]; errors are
 //! data, each with a code and a help line.
 
 pub mod builtins;
 mod context;
+pub mod coords;
 mod errors;
 pub mod hir;
+mod library;
 mod modules;
 mod names;
+pub mod shapes;
 mod stack;
 pub mod types;
 
@@ -23,6 +26,8 @@ use einlang_syntax::Tree;
 
 use context::Context;
 use hir::Program;
+
+pub use library::{Library, NoLibrary};
 
 /// A program whose names have found their definitions.
 #[derive(Debug)]
@@ -45,10 +50,25 @@ impl Resolved {
 }
 
 /// Loads the modules of the program whose root text is `root`, and resolves every name. `folder`
-/// is where the files of its modules lie.
+/// is where the files of its modules lie. Nothing is known of the standard library.
 pub fn resolve(world: &dyn World, sources: &mut Sources, root: FileId, folder: &Path) -> Resolved {
+    resolve_with(world, &NoLibrary, sources, root, folder)
+}
+
+/// Like [`resolve`], with the standard library, of which only what the program reaches is parsed.
+pub fn resolve_with(
+    world: &dyn World,
+    library: &dyn Library,
+    sources: &mut Sources,
+    root: FileId,
+    folder: &Path,
+) -> Resolved {
     let mut cx = Context::default();
-    let loaded = modules::load::load(world, sources, root, folder, &mut cx.diagnostics);
+    let mut loaded = modules::load::load(world, sources, root, folder, &mut cx.diagnostics);
+    if cx.diagnostics.is_empty() {
+        modules::library::load(library, sources, &mut loaded);
+        cx.diagnostics.append(&mut loaded.library_diagnostics);
+    }
     let malformed = !cx.diagnostics.is_empty();
     if !malformed {
         // Names in a tree with holes would only echo the syntax errors.

@@ -150,6 +150,14 @@ pub enum InstKind {
         /// Scalars and tensors.
         args: Vec<Arg>,
     },
+    /// A call of a function of the program around the module, for elements that recursion or
+    /// `match` computes. Operands and results are scalars, and the function has no effects.
+    HostCall {
+        /// The function of the host program.
+        function: Ident,
+        /// Scalars.
+        args: Vec<Arg>,
+    },
     /// One entry of a Jacobian, until derivatives are expanded. Which indices are bound around it
     /// says which projection is wanted; a whole Jacobian is a binding whose body is this.
     Deriv {

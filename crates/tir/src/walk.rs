@@ -87,7 +87,9 @@ impl Inst {
     /// The operands, without those inside nested regions.
     pub fn args(&self) -> Vec<&Arg> {
         match &self.kind {
-            InstKind::Op(_, args) | InstKind::Call { args, .. } => args.iter().collect(),
+            InstKind::Op(_, args)
+            | InstKind::Call { args, .. }
+            | InstKind::HostCall { args, .. } => args.iter().collect(),
             InstKind::Read(read) => read.place.args().collect(),
             InstKind::Deriv { of, by } => of.args().chain(by.args()).collect(),
             InstKind::If { condition: arg, .. }
@@ -105,7 +107,9 @@ impl Inst {
     /// The operands, to be changed, without those inside nested regions.
     pub fn args_mut(&mut self) -> Vec<&mut Arg> {
         match &mut self.kind {
-            InstKind::Op(_, args) | InstKind::Call { args, .. } => args.iter_mut().collect(),
+            InstKind::Op(_, args)
+            | InstKind::Call { args, .. }
+            | InstKind::HostCall { args, .. } => args.iter_mut().collect(),
             InstKind::Read(read) => read.place.args_mut().collect(),
             InstKind::Deriv { of, by } => of.args_mut().chain(by.args_mut()).collect(),
             InstKind::If { condition: arg, .. }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use clap::Args;
-use einlang_driver::Session;
+use einlang_driver::{Options, Session, Stage};
 use einlang_source::{Diagnostics, Sources};
 
 use crate::Shell;
@@ -17,7 +17,8 @@ Examples:
   einlang check model.ein          report the errors of a program
   einlang check .                  report those of every `.ein` file below the current directory
   einlang check -c 'let x = 1;'    check a program given as text
-  einlang check src --message-format json 2> errors.jsonl";
+  einlang check src --message-format json 2> errors.jsonl
+  einlang check --coords model.ein print the coordinates of every binding";
 
 /// Report the errors of programs without running them
 #[derive(Debug, Args)]
@@ -29,6 +30,18 @@ Examples:
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     programs: ProgramArgs,
+    /// Print the layout of each binding, what its reductions consume and what is broadcast
+    #[arg(long)]
+    coords: bool,
+    /// Treat points that no clause defines as errors
+    #[arg(long)]
+    strict: bool,
+    /// Let self-reads of points that no clause defines give zero
+    #[arg(long)]
+    zero_fill: bool,
+    /// The bindings that are observed; all top-level ones if this is not given
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    outputs: Option<Vec<String>>,
 }
 
 /// What was found so far.
@@ -64,7 +77,7 @@ impl Tally {
 pub(crate) fn run(args: &CheckArgs, shell: &Shell) -> Result<Exit, Stop> {
     let inputs = inputs::several(&args.programs, "check")?;
     inputs.warn_of_empty_directories(&shell.terminal);
-    let reports: Vec<Report> = inputs.list.iter().map(|input| check(input, shell)).collect();
+    let reports: Vec<Report> = inputs.list.iter().map(|input| check(input, shell, args)).collect();
     let modules: HashSet<&String> = reports.iter().flat_map(|report| &report.modules).collect();
     let mut tally = Tally::default();
     for (input, report) in inputs.list.iter().zip(&reports) {
@@ -72,6 +85,7 @@ pub(crate) fn run(args: &CheckArgs, shell: &Shell) -> Result<Exit, Stop> {
             tally.n_files += 1;
             continue;
         }
+        shell.terminal.print(&report.coords)?;
         shell.terminal.diagnostics(&report.sources, &report.diagnostics);
         tally.add(&report.diagnostics);
     }
@@ -87,16 +101,29 @@ struct Report {
     sources: Sources,
     /// The files of its modules.
     modules: Vec<String>,
+    /// The coordinates, if they are wanted.
+    coords: String,
 }
 
-fn check(input: &Input, shell: &Shell) -> Report {
-    let mut session = Session::new(&shell.world);
-    let loaded = input.load(&mut session);
-    let diagnostics = loaded.map_or_else(|errors| errors, |file| session.check(file));
+fn check(input: &Input, shell: &Shell, args: &CheckArgs) -> Report {
+    let options = Options {
+        strict: args.strict,
+        zero_fill: args.zero_fill,
+        outputs: args.outputs.clone(),
+    };
+    let mut session = Session::new(&shell.world).with_options(options);
+    let (diagnostics, coords) = match input.load(&mut session) {
+        Ok(file) if args.coords => {
+            let printed = session.ir(file, Some(Stage::Coords));
+            (printed.diagnostics, printed.text)
+        }
+        Ok(file) => (session.check(file), String::new()),
+        Err(errors) => (errors, String::new()),
+    };
     let sources = session.sources();
     let modules = sources.ids().skip(1).map(|file| sources.name(file).to_owned()).collect();
     let sources = if diagnostics.is_empty() { Sources::new() } else { sources.clone() };
-    Report { diagnostics, sources, modules }
+    Report { diagnostics, sources, modules, coords }
 }
 
 #[cfg(test)]

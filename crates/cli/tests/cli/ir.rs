@@ -14,12 +14,13 @@ fn each_stage_prints_the_program() {
     sandbox.transcript("ir-parse", &["ir", "model.ein", "--after", "parse"]).ends_with(0);
     sandbox.transcript("ir-names", &["ir", "model.ein", "--after", "names"]).ends_with(0);
     sandbox.transcript("ir-types", &["ir", "model.ein", "--after", "types"]).ends_with(0);
+    sandbox.transcript("ir-coords", &["ir", "model.ein", "--after", "coords"]).ends_with(0);
 }
 
 #[test]
 fn the_last_stage_is_the_default() {
     let sandbox = Sandbox::new();
-    let last = sandbox.einlang(&["ir", "-c", "let x = 1;", "--after", "types"]).stdout;
+    let last = sandbox.einlang(&["ir", "-c", "let x = 1;", "--after", "coords"]).stdout;
     sandbox.einlang(&["ir", "-c", "let x = 1;"]).ends_with(0).says(&last, "");
     sandbox.einlang_with_stdin(&["ir", "-"], b"let x = 1;").ends_with(0).says(&last, "");
 }

@@ -32,9 +32,10 @@ impl<'a, P: Clone> Rounds<'a, P> {
         let mut rounds = Rounds { problem, exprs, ranges, equalities, facts, pending };
         for at in 0..rounds.exprs.len() {
             // Only reads that always happen constrain by their offsets.
+            let settled = rounds.bare_index(at).is_some_and(|i| problem.indices[i].explicit.is_none());
             rounds.pending[at] = problem.subscripts[at].read == Read::Always
                 && rounds.exprs[at].is_some()
-                && rounds.bare_index(at).is_none();
+                && !settled;
         }
         rounds
     }
@@ -115,14 +116,14 @@ impl<'a, P: Clone> Rounds<'a, P> {
         progress
     }
 
-    /// The one index of a pending subscript that has no range yet. It must occur in the subscript
-    /// itself: one that only bounds the range of another index is not what is read.
+    /// The one index of a pending subscript that has no range yet. It occurs in the subscript, or
+    /// in the written range of an index that does: `x[k]` with `k in 0..=i` limits `i`.
     fn only_unsolved(&self, subscript: usize) -> Option<usize> {
         let expr = self.exprs[subscript].as_ref().filter(|_| self.pending[subscript])?;
         let unsolved: Vec<usize> =
             self.closure(expr).into_iter().filter(|at| self.ranges[*at].is_none()).collect();
         match unsolved[..] {
-            [target] if expr.mentions(self.problem.indices[target].var) => Some(target),
+            [target] => Some(target),
             _ => None,
         }
     }

@@ -18,6 +18,27 @@ pub(crate) fn unknown_module<'a>(
     suggest(diagnostic, name, span, candidates, help)
 }
 
+/// A path through an area that the standard library does not have.
+pub(crate) fn unknown_library_module<'a>(
+    name: &str,
+    span: Span,
+    owner: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Diagnostic {
+    let message = format!("`{owner}` has no module `{name}`");
+    let diagnostic = Diagnostic::error(Code::E0111, message, span, "no such module");
+    let help = "the areas are listed in the documentation of the standard library".to_string();
+    suggest(diagnostic, name, span, candidates, help)
+}
+
+/// `python::…` in a program that no Python runs.
+pub(crate) fn no_python(span: Span) -> Diagnostic {
+    let message = "Python modules exist only when Python runs the program";
+    Diagnostic::error(Code::E0111, message, span, "no Python is here").with_help(
+        "run the program from Python with `einlang.run`, or pass the values as `input`s",
+    )
+}
+
 /// `mod name;` without its file.
 pub(crate) fn module_file_missing(name: &str, span: Span, tried: &[PathBuf; 2]) -> Diagnostic {
     let [file, folder] = tried.each_ref().map(|path| path.display().to_string());

@@ -26,6 +26,20 @@ pub(crate) fn unknown_item<'a>(
     )
 }
 
+/// A path to an item that the standard library does not have.
+pub(crate) fn unknown_library_item<'a>(
+    name: &str,
+    span: Span,
+    module: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Diagnostic {
+    let message = format!("`{module}` has no item `{name}`");
+    let diagnostic =
+        Diagnostic::error(Code::E0112, message, span, format!("not found in `{module}`"));
+    let help = format!("see the documentation of `{module}` for what it offers");
+    suggest(diagnostic, name, span, candidates, help)
+}
+
 /// A path to a variant that its enum does not have.
 pub(crate) fn unknown_variant<'a>(
     name: &str,

@@ -13,3 +13,14 @@ pub(crate) fn private_item(name: &str, span: Span, module: &str, declared: Span)
     .with_label(declared, "declared here without `pub`")
     .with_help(format!("write `pub` before the declaration of `{name}`"))
 }
+
+/// A path to something that the standard library keeps to itself.
+pub(crate) fn private_library_item(name: &str, span: Span, module: &str) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0113,
+        format!("`{name}` is private to `{module}`"),
+        span,
+        "not visible here",
+    )
+    .with_help(format!("use what `{module}` itself offers"))
+}

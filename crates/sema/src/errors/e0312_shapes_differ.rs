@@ -41,3 +41,68 @@ fn indexed_form(op: &str, a: &Operand, b: &Operand) -> String {
     let read = |operand: &Operand| format!("{}[{}]", operand.text, indices(operand.rank));
     format!("let y[{}] = {} {op} {};", indices(rank), read(a), read(b))
 }
+
+/// What an operand is called, the extent of one of its axes, and its place.
+pub(crate) type Extent<'a> = (&'a str, &'a str, Span);
+
+/// Whole tensors of one rank, an axis of which has different extents.
+pub(crate) fn whole_extents(a: Extent<'_>, b: Extent<'_>, axis: usize) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0312,
+        format!(
+            "whole tensors of different shape: axis {axis} of `{}` has extent {}, that of `{}` has {}",
+            a.0, a.1, b.0, b.1
+        ),
+        b.2,
+        format!("extent {}", b.1),
+    )
+    .with_label(a.2, format!("extent {}", a.1))
+    .with_help("combine the parts that belong together with indices: `let y[i] = a[i] + b[i];`")
+}
+
+/// Elements of an array literal whose extents differ.
+pub(crate) fn element_extents(a: (&str, Span), b: (&str, Span), axis: usize) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0312,
+        format!("elements of different shape: axis {axis} has extent {} and {}", a.0, b.0),
+        b.1,
+        format!("extent {}", b.0),
+    )
+    .with_label(a.1, format!("extent {}", a.0))
+    .with_help("give all elements the same shape")
+}
+
+/// New values of an update that do not fill the points they replace.
+pub(crate) fn update_extents(points: &str, values: &str, axis: usize, span: Span, base: Span) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0312,
+        format!("the update replaces {points} points along axis {axis} with {values} values"),
+        span,
+        format!("{values} values"),
+    )
+    .with_label(base, "this tensor is updated")
+    .with_help("give as many values as there are points, or one scalar for all of them")
+}
+
+/// A body that is a tensor whose extent changes from point to point.
+pub(crate) fn body_extent_varies(name: &str, axis: usize, extent: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0312,
+        format!("the body of `{name}` has extent {extent} along axis {axis}, which differs from point to point"),
+        span,
+        "a tensor has one extent per axis",
+    )
+    .with_help("give the axis an index of its own, with a guard for the points that exist")
+}
+
+/// Clauses whose bodies have different extents.
+pub(crate) fn clause_extents(name: &str, axis: usize, a: (&str, Span), b: (&str, Span)) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0312,
+        format!("axis {axis} of `{name}` has extent {} in this clause, but {} in all", a.0, b.0),
+        a.1,
+        format!("extent {}", a.0),
+    )
+    .with_label(b.1, format!("extent {}", b.0))
+    .with_help("give the bodies of all clauses the same shape")
+}

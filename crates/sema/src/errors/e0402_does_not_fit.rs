@@ -199,3 +199,61 @@ fn expected(message: String, wanted: &str, found: &str, span: Span) -> Diagnosti
     };
     Diagnostic::error(Code::E0402, message, span, format!("this is `{found}`")).with_help(help)
 }
+
+/// A loaded value whose type nothing tells.
+pub(crate) fn untyped_load(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0402,
+        format!("nothing says what type `{name}` loads"),
+        span,
+        "a file of any element type and rank fits here",
+    )
+    .with_help(format!("say what it holds: `{name}(…) as [f32; M, N]`"))
+}
+
+/// The list of extents that makes a tensor, when its length is not known.
+pub(crate) fn unknown_rank(function: &str, span: Span, declared: Span) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0402,
+        format!("`{function}` cannot tell how many axes its result has"),
+        span,
+        "the length of this list is known only at run time",
+    )
+    .with_label(declared, "as many axes as this list is long")
+    .with_help("write the extents here: `[rows, columns]`, or `shape(x)`")
+}
+
+/// An extent that is known to differ from what a type says.
+pub(crate) fn extent_differs(
+    what: &str,
+    axis: usize,
+    found: &str,
+    wanted: &str,
+    span: Span,
+    place: Span,
+) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0402,
+        format!("axis {axis} of {what} has extent {found}, but its type says {wanted}"),
+        span,
+        format!("extent {found}"),
+    )
+    .with_label(place, format!("extent {wanted} expected"))
+    .with_help("change the value or the type so that both have the same extents")
+}
+
+/// Arguments whose extents are known to differ from what the signature says.
+pub(crate) fn argument_extent(
+    a: (&str, &str, Span),
+    b: (&str, &str, Span),
+    call: Span,
+) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0402,
+        format!("in this call {} has extent {}, but {} says {}", a.0, a.1, b.0, b.1),
+        call,
+        "the arguments do not fit the signature",
+    )
+    .with_label(b.2, format!("{} expected", b.1))
+    .with_help("pass arguments whose extents agree with the signature")
+}

@@ -210,3 +210,20 @@ pub(crate) fn not_an_index(span: Span) -> Diagnostic {
 fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
+
+/// A call of a library function that goes wrong inside, for arguments of these types.
+pub(crate) fn library_call(
+    name: &str,
+    types: &str,
+    span: Span,
+    inner: &Diagnostic,
+) -> Diagnostic {
+    Diagnostic::error(
+        inner.code,
+        format!("`{name}` does not work for these arguments: {}", inner.message),
+        span,
+        format!("called with ({types})"),
+    )
+    .with_label(inner.primary.span, "it goes wrong here")
+    .with_help(format!("see the documentation of `{name}` for what it takes"))
+}

@@ -15,6 +15,8 @@ pub struct Program {
     pub defs: Arena<Def>,
     /// The bodies of all modules and items.
     pub bodies: Arena<Body>,
+    /// The root of the standard library, when the program reaches it.
+    pub std: Option<ModuleId>,
 }
 
 /// A file or an inline module.
@@ -30,6 +32,8 @@ pub struct Module {
     pub scope: ModuleScope,
     /// Its statements.
     pub body: Option<BodyId>,
+    /// It belongs to the standard library.
+    pub library: bool,
 }
 
 /// Types and modules live apart from values, so that a struct and a function may share a name.
@@ -193,5 +197,10 @@ impl Program {
     /// The item behind an id.
     pub fn def(&self, id: DefId) -> &Def {
         &self.defs[id]
+    }
+
+    /// Whether an item belongs to the standard library.
+    pub fn is_library(&self, id: DefId) -> bool {
+        self.modules[self.defs[id].module].library
     }
 }

@@ -9,10 +9,10 @@ use einlang_source::{Interner, Name};
 
 use super::*;
 
-/// Prints a program.
+/// Prints a program without the library it uses.
 pub fn print(program: &Program, interner: &Interner) -> String {
     let mut printer = Printer { program, interner, out: String::new(), depth: 0 };
-    for (id, module) in program.modules.iter() {
+    for (id, module) in program.modules.iter().filter(|(_, module)| !module.library) {
         printer.module(id, module);
     }
     printer.out
@@ -60,7 +60,8 @@ impl Printer<'_> {
             (Some(name), Some(parent)) => {
                 format!("{}::{}", self.module_path(parent), self.name(name.name))
             }
-            _ => "crate".to_string(),
+            (Some(name), None) => self.name(name.name).to_string(),
+            (None, _) => "crate".to_string(),
         }
     }
 

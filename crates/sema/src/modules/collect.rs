@@ -56,7 +56,23 @@ pub(crate) fn collect<'t>(cx: &mut Context, loaded: &'t Loaded) -> Collected<'t>
         }
         collected.items.push(items);
     }
+    leave_unloaded(cx, loaded);
     collected
+}
+
+/// Modules of the library that the program does not reach have an entry that means nothing.
+fn leave_unloaded(cx: &mut Context, loaded: &Loaded) {
+    cx.program.std = loaded.std.map(Id::from_index);
+    for module in &loaded.unloaded {
+        let name = Ident { name: cx.interner.intern(&module.name), span: module.span };
+        let entry = Entry {
+            res: Res::External,
+            public: module.public,
+            span: module.span,
+            from_glob: false,
+        };
+        add_entry(cx, Id::from_index(module.parent), name, Namespace::Types, entry);
+    }
 }
 
 fn add_module(cx: &mut Context, loaded: &Loaded, index: usize) -> ModuleId {
@@ -68,7 +84,14 @@ fn add_module(cx: &mut Context, loaded: &Loaded, index: usize) -> ModuleId {
         .map(|(text, span)| Ident { name: cx.interner.intern(text), span: *span });
     let parent = source.parent.map(Id::from_index);
     let body = cx.program.bodies.alloc(Body::new(Owner::Module(Id::from_index(index)), None));
-    let module = Module { name, parent, file, scope: ModuleScope::default(), body: Some(body) };
+    let module = Module {
+        name,
+        parent,
+        file,
+        scope: ModuleScope::default(),
+        body: Some(body),
+        library: source.library,
+    };
     let id = cx.program.modules.alloc(module);
     if let (Some(name), Some(parent)) = (name, parent) {
         let entry = Entry {

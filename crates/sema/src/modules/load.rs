@@ -29,6 +29,16 @@ pub(crate) struct ModuleSource {
     pub(crate) file: usize,
     /// The node that holds its statements.
     pub(crate) node: usize,
+    /// It belongs to the standard library.
+    pub(crate) library: bool,
+}
+
+/// A module of the standard library that the program does not reach.
+pub(crate) struct Unloaded {
+    pub(crate) parent: usize,
+    pub(crate) name: String,
+    pub(crate) span: Span,
+    pub(crate) public: bool,
 }
 
 /// The files and modules of a program; the first module is the root, parents before children.
@@ -36,6 +46,11 @@ pub(crate) struct ModuleSource {
 pub(crate) struct Loaded {
     pub(crate) files: Vec<LoadedFile>,
     pub(crate) modules: Vec<ModuleSource>,
+    /// The root of the standard library, when the program reaches it.
+    pub(crate) std: Option<usize>,
+    pub(crate) unloaded: Vec<Unloaded>,
+    /// What is wrong with the library itself; there is a test that nothing is.
+    pub(crate) library_diagnostics: Vec<Diagnostic>,
 }
 
 /// Modules nested deeper than this are a mistake, such as a link in the file system that leads
@@ -52,7 +67,7 @@ pub(crate) fn load(
 ) -> Loaded {
     let mut loader = Loader { world, sources, diagnostics, loaded: Loaded::default() };
     let file = loader.parse(root);
-    let module = ModuleSource { name: None, parent: None, public: true, file, node: 0 };
+    let module = ModuleSource { name: None, parent: None, public: true, file, node: 0, library: false };
     loader.module(module, folder, 0);
     loader.loaded
 }
@@ -164,6 +179,7 @@ fn child(declaration: &ModDeclaration, parent: usize, file: usize, node: usize) 
         public: declaration.public,
         file,
         node,
+        library: false,
     }
 }
 

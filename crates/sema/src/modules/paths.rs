@@ -1,14 +1,20 @@
 //! Paths: `crate::a::f`, `super::g`, `m::Shape::Dot`.
 //!
 //! All words of a path but the last are modules or enums. A plain path begins in the module where
-//! it is written, or else at the root of the project. `std` and `python` lead outside the program.
+//! it is written, or else at the root of the project. `std` leads into the library, and inside the
+//! library `std::intrinsics::f` is what the compiler itself provides; `python` needs a host.
 
 use einlang_source::{Diagnostic, Id, Name, Span};
 use einlang_syntax::SyntaxKind;
 
+use super::library::STD;
+use crate::builtins::{Builtin, Function};
 use crate::context::Context;
 use crate::errors;
 use crate::hir::*;
+
+/// The module of `std` that only `std` can see.
+const INTRINSICS: &str = "intrinsics";
 
 /// Why a path leads nowhere.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,6 +27,8 @@ pub(crate) enum PathError {
     Private(usize, ModuleId, Span),
     /// `super` from the root.
     NoParent,
+    /// `python::…` without Python around.
+    NoPython,
 }
 
 /// Follows a path from a module. All words but the last must be modules or enums.
@@ -35,8 +43,12 @@ pub(crate) fn resolve_path(
     let Some((last, containers)) = path.split_last() else {
         return Ok(here);
     };
-    if anchors.is_empty() && is_external(cx, path) {
-        return Ok(Res::External);
+    if anchors.is_empty() {
+        match cx.spelling(path[0].name) {
+            "python" => return Err(PathError::NoPython),
+            STD => return library_path(cx, from, path, namespace),
+            _ => {}
+        }
     }
     for (i, word) in containers.iter().enumerate() {
         let first = i == 0 && anchors.is_empty();
@@ -49,16 +61,50 @@ pub(crate) fn resolve_path(
     step(cx, here, from, last.name, namespace, path.len() - 1, first)
 }
 
-/// `std` and `python` are not modules of the program.
-fn is_external(cx: &Context, path: &[Ident]) -> bool {
-    path.first().is_some_and(|word| matches!(cx.spelling(word.name), "std" | "python"))
+/// A path that begins with `std`.
+fn library_path(
+    cx: &Context,
+    from: ModuleId,
+    path: &[Ident],
+    namespace: Namespace,
+) -> Result<Res, PathError> {
+    let Some(root) = cx.program.std else { return Ok(Res::External) };
+    if let [_, area, name] = path
+        && cx.program.modules[from].library
+        && cx.spelling(area.name) == INTRINSICS
+    {
+        let found = Function::parse(cx.spelling(name.name)).filter(|_| namespace == Namespace::Values);
+        return found
+            .map(|function| Res::Builtin(Builtin::Function(function)))
+            .ok_or(PathError::NoItem(2, root));
+    }
+    let mut here = Res::Module(root);
+    for (i, word) in path.iter().enumerate().skip(1) {
+        let wanted = if i + 1 == path.len() { namespace } else { Namespace::Types };
+        here = step(cx, here, from, word.name, wanted, i, false)?;
+        if here == Res::External {
+            return Ok(here);
+        }
+    }
+    match (path.len(), namespace) {
+        (1, Namespace::Values) => Err(PathError::NoModule(0)),
+        _ => Ok(here),
+    }
+}
+
+/// The root of the project or of the library, whichever the module belongs to.
+fn root_of(cx: &Context, module: ModuleId) -> ModuleId {
+    match cx.program.std {
+        Some(std) if cx.program.modules[module].library => std,
+        _ => Id::from_index(0),
+    }
 }
 
 fn start(cx: &Context, from: ModuleId, anchors: &[SyntaxKind]) -> Result<Res, PathError> {
     let mut module = from;
     for anchor in anchors {
         match anchor {
-            SyntaxKind::CRATE => module = Id::from_index(0),
+            SyntaxKind::CRATE => module = root_of(cx, module),
             SyntaxKind::SUPER => {
                 module = cx.program.modules[module].parent.ok_or(PathError::NoParent)?;
             }
@@ -80,7 +126,7 @@ fn step(
 ) -> Result<Res, PathError> {
     match here {
         Res::Module(module) => {
-            let root = Id::from_index(0);
+            let root = root_of(cx, from);
             let found = member(cx, module, from, name, namespace, position);
             match found {
                 Err(PathError::NoItem(..)) if first && module != root => {
@@ -143,35 +189,54 @@ pub(crate) fn path_error(cx: &Context, path: &[Ident], span: Span, error: PathEr
     };
     match error {
         PathError::NoParent => errors::no_parent(span),
+        PathError::NoPython => errors::no_python(span),
         PathError::NoModule(position) => {
             let (name, at) = word(position.saturating_sub(1));
             errors::unknown_module(name, at, names_in(cx, None))
         }
         PathError::NoItem(position, module) if position + 1 < path.len() => {
             let (name, at) = word(position);
-            errors::unknown_module(name, at, names_in(cx, Some(module)))
+            let names = names_in(cx, Some(module));
+            match cx.program.modules[module].library {
+                true => errors::unknown_library_module(name, at, &module_name(cx, module), names),
+                false => errors::unknown_module(name, at, names),
+            }
         }
         PathError::NoItem(position, module) => {
             let (name, at) = word(position);
             let owner = module_name(cx, module);
-            errors::unknown_item(name, at, &owner, names_in(cx, Some(module)))
+            let names = names_in(cx, Some(module));
+            match cx.program.modules[module].library {
+                true => errors::unknown_library_item(name, at, &owner, names),
+                false => errors::unknown_item(name, at, &owner, names),
+            }
         }
         PathError::Private(position, module, declared) => {
             let (name, at) = word(position);
-            errors::private_item(name, at, &module_name(cx, module), declared)
+            let owner = module_name(cx, module);
+            match cx.program.modules[module].library {
+                true => errors::private_library_item(name, at, &owner),
+                false => errors::private_item(name, at, &owner, declared),
+            }
         }
     }
 }
 
 fn module_name(cx: &Context, module: ModuleId) -> String {
-    match cx.program.modules[module].name {
-        Some(name) => cx.spelling(name.name).to_string(),
-        None => "crate".to_string(),
+    let found = &cx.program.modules[module];
+    match (found.name, found.parent) {
+        (Some(name), Some(parent)) if found.library => {
+            format!("{}::{}", module_name(cx, parent), cx.spelling(name.name))
+        }
+        (Some(name), _) => cx.spelling(name.name).to_string(),
+        (None, _) => "crate".to_string(),
     }
 }
 
+/// The names of a module that could have been meant; of the library only what it offers.
 fn names_in(cx: &Context, module: Option<ModuleId>) -> Vec<&str> {
     let module = module.unwrap_or(Id::from_index(0));
-    let scope = &cx.program.modules[module].scope;
-    scope.entries.keys().map(|(name, _)| cx.spelling(*name)).collect()
+    let Module { scope, library, .. } = &cx.program.modules[module];
+    let visible = scope.entries.iter().filter(|(_, entry)| entry.public || !library);
+    visible.map(|((name, _), _)| cx.spelling(*name)).collect()
 }

@@ -4,7 +4,7 @@
 use einlang_syntax::ast::{self, AstNode};
 
 use super::Resolver;
-use crate::builtins::Builtin;
+use crate::builtins::{Builtin, Reduction};
 use crate::errors;
 use crate::hir::*;
 
@@ -65,10 +65,11 @@ impl<'t> Resolver<'_, 't> {
         call: ast::CallExpr<'t>,
         index: ast::IndexExpr<'t>,
     ) -> Option<ExprKind> {
-        match self.head(index) {
-            Some(Res::Builtin(builtin)) if builtin.reduction().is_some() => {
-                self.reduction(call, index, builtin)
-            }
+        let head = self.head(index);
+        if let Some(op) = head.and_then(|head| self.reduction_named(head)) {
+            return self.reduction(call, index, op);
+        }
+        match head {
             Some(Res::Def(_) | Res::External | Res::Builtin(_)) => {
                 self.coordinate_call(call, index)
             }
@@ -76,13 +77,24 @@ impl<'t> Resolver<'_, 't> {
         }
     }
 
+    /// The reduction that a name with brackets means. `mean` and its like of the library are
+    /// functions of whole tensors, and still reductions when an index follows.
+    fn reduction_named(&self, head: Res) -> Option<Reduction> {
+        match head {
+            Res::Builtin(builtin) => builtin.reduction(),
+            Res::Def(def) if self.cx.program.is_library(def) => {
+                Reduction::parse(self.cx.spelling(self.cx.program.def(def).name.name))
+            }
+            _ => None,
+        }
+    }
+
     fn reduction(
         &mut self,
         call: ast::CallExpr<'t>,
         index: ast::IndexExpr<'t>,
-        builtin: Builtin,
+        op: Reduction,
     ) -> Option<ExprKind> {
-        let op = builtin.reduction()?;
         let span = call.arg_list().map_or_else(|| self.span(call), |list| self.span(list));
         self.in_frame(|r| {
             let indices = r.binders(index.subscripts()?.items());

@@ -17,30 +17,32 @@ pub(super) struct Env {
     pub(super) body: BodyId,
     pub(super) generics: Vec<Option<Ty>>,
     pub(super) rests: HashMap<LocalId, u32>,
+    /// The coordinate call whose arguments are fitted: its coordinates tell where rests end.
+    pub(super) call: Option<(BodyId, ExprId)>,
 }
 
 impl Env {
     pub(super) fn empty(body: BodyId) -> Env {
-        Env { body, generics: Vec::new(), rests: HashMap::new() }
+        Env { body, generics: Vec::new(), rests: HashMap::new(), call: None }
     }
 
     /// Nothing is known yet about the type parameters of a function.
     pub(super) fn open(body: BodyId, program: &Program) -> Env {
         let generics = vec![None; program.bodies[body].generics.len()];
-        Env { body, generics, rests: HashMap::new() }
+        Env { body, generics, rests: HashMap::new(), call: None }
     }
 
     /// Nothing will be known about the type parameters of a function.
     pub(super) fn unknown(body: BodyId, program: &Program) -> Env {
         let generics = vec![Some(Ty::Error); program.bodies[body].generics.len()];
-        Env { body, generics, rests: HashMap::new() }
+        Env { body, generics, rests: HashMap::new(), call: None }
     }
 
     /// The fields of a struct or enum see its type arguments.
     pub(super) fn of_item(def: DefId, program: &Program, generics: Vec<Option<Ty>>) -> Option<Env> {
         let item = program.def(def);
         let body = item.inside.or(program.modules[item.module].body)?;
-        Some(Env { body, generics, rests: HashMap::new() })
+        Some(Env { body, generics, rests: HashMap::new(), call: None })
     }
 }
 
@@ -49,7 +51,7 @@ impl<'p> Checker<'p> {
     pub(super) fn env(&self) -> Env {
         let work = self.work();
         let generics = work.generics.iter().cloned().map(Some).collect();
-        Env { body: work.body, generics, rests: self.visible_rests() }
+        Env { body: work.body, generics, rests: self.visible_rests(), call: None }
     }
 
     pub(super) fn lower_here(&self, ty: &TypeRef) -> Ty {

@@ -102,6 +102,9 @@ impl Checker<'_> {
     /// The rank in `len(shape(x))` or `len(x.shape)`.
     fn rank_of(&mut self, expr: ExprId) -> Option<usize> {
         let inner = self.argument_of(expr, Function::Len)?;
+        if let Some(rank) = self.rank_of_shape(inner) {
+            return Some(rank);
+        }
         let tensor = match self.body().kind(inner) {
             ExprKind::Field(base, field) if self.name(field.name) == "shape" => *base,
             _ => self.argument_of(inner, Function::Shape)?,
@@ -110,6 +113,25 @@ impl Checker<'_> {
         match self.shallow(&ty) {
             Ty::Tensor(_, extents) => Some(extents.len()),
             Ty::Scalar(_) => Some(0),
+            _ => None,
+        }
+    }
+
+    /// The length of a parameter that `#[rank(…)]` names.
+    fn rank_of_shape(&mut self, expr: ExprId) -> Option<usize> {
+        let body = self.body();
+        let (ExprKind::Name(Res::Local(local)), Owner::Def(def)) = (body.kind(expr), body.owner)
+        else {
+            return None;
+        };
+        let DefKind::Fn(function) = &self.program.def(def).kind else { return None };
+        let name = self.body()[*local].name;
+        let position = self.param_named(body, name)?;
+        if !self.shape_params(body, &function.attrs).contains(&position) {
+            return None;
+        }
+        match self.local(*local) {
+            Ty::Tensor(_, extents) => extents.first().copied().flatten().map(|n| n as usize),
             _ => None,
         }
     }

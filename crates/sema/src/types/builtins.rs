@@ -23,7 +23,15 @@ fn arity(function: Function) -> Option<std::ops::RangeInclusive<usize>> {
         | Function::Shr
         | Function::Min
         | Function::Max
-        | Function::Pow => 2..=2,
+        | Function::Pow
+        | Function::Atan2
+        | Function::Hypot
+        | Function::WriteText
+        | Function::LoadNpz
+        | Function::LoadSafetensors
+        | Function::LoadTensor => 2..=2,
+        Function::SaveTensor => 3..=3,
+        Function::SaveTensors => 4..=4,
         _ => 1..=1,
     })
 }
@@ -49,6 +57,9 @@ impl Checker<'_> {
             )));
         }
         let at = |index: usize| spans.get(index).copied().unwrap_or(span);
+        if let Some(result) = self.host_result(function, args, &at) {
+            return result;
+        }
         match (function, args) {
             (Function::Assert, [condition, rest @ ..]) => {
                 self.assertion(condition, rest, at(0), at(1))
@@ -72,7 +83,16 @@ impl Checker<'_> {
                 self.integer_argument(function, b, at(1))?;
                 self.bits(function, a, a, at(0), at(0))
             }
-            (Function::Abs, [value]) => {
+            (Function::Atan2 | Function::Hypot, [a, b]) => {
+                self.float_argument(function, a, at(0))?;
+                self.float_argument(function, b, at(1))?;
+                self.extremal(function, a, b, at(0), at(1))
+            }
+            (Function::IsNan | Function::IsFinite, [value]) => {
+                self.float_argument(function, value, at(0))?;
+                Ok(self.truth_of(value))
+            }
+            (Function::Abs | Function::Sign, [value]) => {
                 let plain = self.plain(value);
                 match self.combine(Leaf::Number, &plain, &plain) {
                     Ok(_) => Ok(value.clone()),
@@ -85,17 +105,30 @@ impl Checker<'_> {
             }
             (Function::Print, _) => Ok(Ty::unit()),
             (_, [value]) => {
-                let plain = self.plain(value);
-                match self.float_leaves(&plain) {
-                    true => Ok(value.clone()),
-                    false => Err(Box::new(errors::needs_float(
-                        function.as_str(),
-                        &self.show(value),
-                        at(0),
-                    ))),
-                }
+                self.float_argument(function, value, at(0))?;
+                Ok(value.clone())
             }
             _ => Ok(Ty::Error),
+        }
+    }
+
+    fn float_argument(&mut self, function: Function, value: &Ty, at: Span) -> Result<(), Fault> {
+        let plain = self.plain(value);
+        match self.float_leaves(&plain) {
+            true => Ok(()),
+            false => {
+                let got = self.show(value);
+                Err(Box::new(errors::needs_float(function.as_str(), &got, at)))
+            }
+        }
+    }
+
+    /// The type with each leaf a truth value.
+    fn truth_of(&mut self, ty: &Ty) -> Ty {
+        match self.shallow(ty) {
+            Ty::Tensor(_, extents) => Ty::Tensor(Box::new(Ty::BOOL), extents),
+            ty if ty.is_silent() => ty,
+            _ => Ty::BOOL,
         }
     }
 

@@ -202,25 +202,40 @@ impl Checker<'_> {
         span: Span,
     ) -> Result<Applied, Fault> {
         let item = self.program.def(def);
-        let DefKind::Fn(Function { body: id, .. }) = &item.kind else {
+        let DefKind::Fn(Function { body: id, attrs }) = &item.kind else {
             return Ok((Ty::Error, Callee::Function(FnTy::Def(def, parent)), Vec::new()));
         };
         let body = &self.program.bodies[*id];
         let placed = self.place(def, body, given, span)?;
         let mut env = Env::open(*id, self.program);
+        env.call = self.placing.take();
+        let spans: Vec<Option<Span>> = placed.iter().map(|given| Some(given.as_ref()?.span)).collect();
         let fitted = self.fit_arguments(body, placed, &mut env)?;
         for generic in &mut env.generics {
             *generic = generic.take().map(|ty| self.vars.default_in(&ty));
         }
-        let args: Vec<Option<Ty>> =
+        let mut args: Vec<Option<Ty>> =
             fitted.iter().map(|ty| ty.as_ref().map(|ty| self.argument(ty))).collect();
+        for index in self.shape_params(body, attrs) {
+            let (Some(Some(given)), Some(span)) = (fitted.get(index), spans[index]) else { continue };
+            let given = self.plain(given);
+            match self.shallow(&given) {
+                Ty::Tensor(_, extents) if extents[..] == [None] => {
+                    let name = self.name(item.name.name);
+                    return Err(Box::new(errors::unknown_rank(name, span, item.name.span)));
+                }
+                given => args[index] = Some(self.vars.default_in(&given)),
+            }
+        }
         let types: Vec<Ty> = args.iter().flatten().cloned().collect();
         if types.iter().any(|ty| ty.any(&|part| *part == Ty::Unknown)) {
             // Part of a recursive group that is not typed yet: only a declared result is certain.
             let ret = body.ret.as_ref().map_or(Ty::Unknown, |ret| self.lower(ret, &env));
             return Ok((ret, Callee::Function(FnTy::Def(def, parent)), types));
         }
-        let key = Key { body: *id, lambda: None, parent, args };
+        let mut rests: Vec<(LocalId, u32)> = env.rests.iter().map(|(r, n)| (*r, *n)).collect();
+        rests.sort_unstable();
+        let key = Key { body: *id, lambda: None, parent, args, rests };
         let Some(instance) = self.instance(key, env) else {
             return Err(Box::new(self.overflow(def, span)));
         };
@@ -232,6 +247,14 @@ impl Checker<'_> {
             )));
         }
         Ok((self.result_of(instance), Callee::Instance(instance), types))
+    }
+
+    /// The parameters that `#[rank(shape)]` names: lists of extents whose length is the rank of a
+    /// result, so that their length is part of the specialisation.
+    pub(super) fn shape_params(&self, body: &Body, attrs: &[Attr]) -> Vec<usize> {
+        let ranks = attrs.iter().filter(|attr| self.name(attr.name.name) == "rank");
+        let named = ranks.flat_map(|attr| &attr.args);
+        named.filter_map(|(_, name)| self.param_named(body, *name)).collect()
     }
 
     /// What an argument is inside the callee: decided, and without extents or `@`.
@@ -309,7 +332,7 @@ impl Checker<'_> {
         }
     }
 
-    fn param_named(&self, body: &Body, wanted: Ident) -> Option<usize> {
+    pub(super) fn param_named(&self, body: &Body, wanted: Ident) -> Option<usize> {
         let name = self.name(wanted.name);
         body.params.iter().position(|param| self.param_name(body, param) == Some(name))
     }

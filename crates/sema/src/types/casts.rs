@@ -14,8 +14,9 @@ impl Checker<'_> {
             Ty::Jagged(..) => self.infer_hinted(value, Some(&hint)),
             _ => self.infer(value),
         };
-        if found.is_silent() {
-            // Loaders and libraries: the cast says what the value is.
+        if found.is_silent() || self.is_loading(&found) {
+            // The cast says what the value is.
+            self.unify(&found, &hint);
             return hint;
         }
         self.literal_for(&found, &hint);

@@ -21,12 +21,14 @@ impl Checker<'_> {
             bound.into_iter().filter(|local| self.coordinates.insert(*local)).collect();
         self.coordinate_calls += 1;
         let given = self.given(args);
+        self.placing = Some((self.work().body, expr));
         let result = self.call_with(expr, callee, given);
+        self.placing = None;
         self.coordinate_calls -= 1;
         for local in new {
             self.coordinates.remove(&local);
         }
-        self.read_at_indices(result, callee, indices)
+        self.read_at_indices(expr, result, callee, indices)
     }
 
     /// A function takes as many coordinates as it declares.
@@ -49,7 +51,16 @@ impl Checker<'_> {
         }
     }
 
-    fn read_at_indices(&mut self, result: Ty, callee: ExprId, indices: &[Subscript]) -> Ty {
+    fn read_at_indices(
+        &mut self,
+        expr: ExprId,
+        result: Ty,
+        callee: ExprId,
+        indices: &[Subscript],
+    ) -> Ty {
+        if let Some((element, n_left)) = self.placed_result(expr, &result) {
+            return Ty::with_axes(element, n_left);
+        }
         let body = self.body();
         let in_scope = |subscript: &&Subscript| match subscript {
             Subscript::Index(IndexBinder { shadows: Some(Res::Local(local)), .. }) => {

@@ -111,7 +111,7 @@ impl Checker<'_> {
         if rule.reverse {
             args.push(Some(ret.clone()));
         }
-        let key = Key { body: rule.body, lambda: None, parent, args };
+        let key = Key { body: rule.body, lambda: None, parent, args, rests: Vec::new() };
         let Some(id) = self.instance(key, Env::empty(rule.body)) else { return };
         let body = &self.program.bodies[rule.body];
         let result = body.locals.iter().find(|(_, local)| {

@@ -1,4 +1,4 @@
-//! Effects: `print` and files have no place in indexed bodies, reductions, `where` and derivative
+//! Effects: `print` and access to files have no place in indexed bodies, reductions, `where` and derivative
 //! targets (E0410), not even through a function that is called there.
 //!
 //! Calls are recorded while types are found, with the place that forbids effects around them;
@@ -41,7 +41,7 @@ pub(super) struct CallRecord {
     /// Functions passed as arguments, which the callee may call.
     passed: Vec<FnTy>,
     pure: Option<Pure>,
-    span: Span,
+    pub(super) span: Span,
 }
 
 impl Checker<'_> {
@@ -70,8 +70,8 @@ impl Checker<'_> {
         effects: &[Option<String>],
     ) -> Option<(String, String)> {
         match &record.callee {
-            Callee::Function(FnTy::Builtin(Function::Print)) => {
-                return Some(("print".to_string(), "print".to_string()));
+            Callee::Function(FnTy::Builtin(function)) if function.has_effect() => {
+                return Some(own_effect(*function));
             }
             Callee::Instance(id) => {
                 if let Some(effect) = &effects[id.0 as usize] {
@@ -98,12 +98,25 @@ impl Checker<'_> {
             }
             _ => None,
         };
-        if *function == FnTy::Builtin(Function::Print) {
-            return Some(("print".to_string(), "print".to_string()));
+        if let FnTy::Builtin(function) = function
+            && function.has_effect()
+        {
+            return Some(own_effect(*function));
         }
         let mut found = self.instances.iter().enumerate().filter_map(called);
         let index = found.find(|index| effects[*index].is_some())?;
         Some((self.instance_name(InstanceId(index as u32)), effects[index].clone()?))
+    }
+
+    /// A function of the library is itself the effect: what it calls is not the user's to know.
+    fn known_as(&self, index: usize) -> Option<String> {
+        let work = &self.instances[index];
+        match self.program.bodies[work.body].owner {
+            crate::hir::Owner::Def(def) if self.program.is_library(def) => {
+                Some(self.name(self.program.def(def).name.name).to_string())
+            }
+            _ => None,
+        }
     }
 
     fn instance_name(&self, id: InstanceId) -> String {
@@ -117,6 +130,11 @@ impl Checker<'_> {
     }
 }
 
+/// A function that has an effect by itself.
+fn own_effect(function: Function) -> (String, String) {
+    (function.as_str().to_string(), function.as_str().to_string())
+}
+
 /// Reports the effects in places without them.
 pub(super) fn report(cx: &mut Checker<'_>) {
     let mut effects: Vec<Option<String>> = vec![None; cx.instances.len()];
@@ -128,7 +146,7 @@ pub(super) fn report(cx: &mut Checker<'_>) {
             }
             let mut reached = cx.instances[index].calls.values();
             if let Some((_, effect)) = reached.find_map(|record| cx.effect_of(record, &effects)) {
-                effects[index] = Some(effect);
+                effects[index] = Some(cx.known_as(index).unwrap_or(effect));
                 changed = true;
             }
         }

@@ -2,7 +2,8 @@
 //!
 //! Fitting also *learns*: which element type a type parameter is, and how many axes a rest stands
 //! for. When two rests are open in one type, the first takes all: a coordinate parameter is the
-//! last axis unless the call says otherwise.
+//! last axis unless a coordinate call says otherwise; where its coordinate lies is asked of the
+//! pass that knows layouts (see `placing.rs`).
 
 use super::Checker;
 use super::annotations::Env;
@@ -83,6 +84,7 @@ impl Checker<'_> {
         if dims.iter().any(|dim| matches!(dim, Dim::AnyRank(_))) {
             return Some(extents.to_vec());
         }
+        self.place_rests(dims, extents.len(), env);
         let width = |dim: &Dim, env: &Env| match dim {
             Dim::Rest(rest, _) => env.rests.get(rest).copied().unwrap_or(0) as usize,
             _ => 1,

@@ -14,15 +14,15 @@ use crate::hir::*;
 
 /// Statements that are typed together.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(crate) struct Group {
     /// Their positions in the block, in source order.
-    pub(super) statements: Vec<usize>,
+    pub(crate) statements: Vec<usize>,
     /// They read each other, or one reads itself.
-    pub(super) recursive: bool,
+    pub(crate) recursive: bool,
 }
 
 /// The groups of a block, each after all it reads.
-pub(super) fn order(
+pub(crate) fn order(
     program: &Program,
     body: BodyId,
     statements: &[Statement],
@@ -62,7 +62,7 @@ pub(super) fn order(
 }
 
 /// What a statement binds for the statements around it.
-pub(super) fn bound(statement: &Statement) -> Vec<LocalId> {
+pub(crate) fn bound(statement: &Statement) -> Vec<LocalId> {
     match statement {
         Statement::Clause(clause) => clause.targets.clone(),
         Statement::Let { pattern, .. } => {
@@ -75,7 +75,7 @@ pub(super) fn bound(statement: &Statement) -> Vec<LocalId> {
 }
 
 /// The bindings that a pattern makes.
-pub(super) fn pattern_locals(pattern: &Pattern, out: &mut Vec<LocalId>) {
+pub(crate) fn pattern_locals(pattern: &Pattern, out: &mut Vec<LocalId>) {
     match &pattern.kind {
         PatternKind::Bind(local, inner) => {
             out.push(*local);

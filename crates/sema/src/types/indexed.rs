@@ -108,7 +108,16 @@ impl<'p> Checker<'p> {
     /// A binding of which nothing is known has as many axes as slots.
     fn scalar_guess(&mut self, statement: &'p Statement) -> Vec<(LocalId, Ty)> {
         let n_slots = match statement {
-            Statement::Clause(clause) => clause.slots.len(),
+            Statement::Clause(clause) => {
+                self.find_rests(&clause.slots, vec![clause.value]);
+                let width = |slot: &Subscript| match slot {
+                    Subscript::Rest { local: Res::Local(rest), .. } => {
+                        self.rest_rank(*rest).unwrap_or(1)
+                    }
+                    _ => 1,
+                };
+                clause.slots.iter().map(width).sum()
+            }
             _ => 0,
         };
         let locals = bound(statement);

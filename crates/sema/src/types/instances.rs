@@ -27,6 +27,9 @@ const LEVELS_PER_CALL: u32 = 1200;
 pub struct InstanceId(pub(super) u32);
 
 impl InstanceId {
+    /// The first instance of a program.
+    pub(crate) const FIRST: InstanceId = InstanceId(0);
+
     /// The position among the instances.
     pub fn index(self) -> usize {
         self.0 as usize
@@ -41,6 +44,8 @@ pub(super) struct Key {
     pub(super) parent: Option<InstanceId>,
     /// The types of the arguments; none where the default value is used.
     pub(super) args: Vec<Option<Ty>>,
+    /// The axes of the rests in its signature, which a coordinate call may place otherwise.
+    pub(super) rests: Vec<(LocalId, u32)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

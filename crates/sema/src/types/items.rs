@@ -10,7 +10,7 @@ impl Checker<'_> {
     /// The instance of a module's statements.
     pub(super) fn module_instance(&mut self, module: ModuleId) {
         let Some(body) = self.program.modules[module].body else { return };
-        let key = Key { body, lambda: None, parent: None, args: Vec::new() };
+        let key = Key { body, lambda: None, parent: None, args: Vec::new(), rests: Vec::new() };
         if self.keys.contains_key(&key) {
             return;
         }
@@ -22,6 +22,10 @@ impl Checker<'_> {
     /// Checks the functions that nothing calls, for their errors.
     pub(super) fn type_uncalled(&mut self) {
         for (def, item) in self.program.defs.iter() {
+            // The library is checked where it is used.
+            if self.program.modules[item.module].library {
+                continue;
+            }
             let DefKind::Fn(Function { body, .. }) = item.kind else {
                 self.check_item(def);
                 continue;
@@ -36,7 +40,7 @@ impl Checker<'_> {
                 continue;
             }
             let n_params = self.program.bodies[body].params.len();
-            let key = Key { body, lambda: None, parent: outer, args: vec![None; n_params] };
+            let key = Key { body, lambda: None, parent: outer, args: vec![None; n_params], rests: Vec::new() };
             if let Some(id) = self.instance(key, Env::unknown(body, self.program)) {
                 self.at(id).uncalled = true;
                 self.type_instance(id);
@@ -59,7 +63,7 @@ impl Checker<'_> {
 
     fn check_input(&mut self, def: DefId, input: &Input) {
         let wanted = self.def_value(def);
-        let key = Key { body: input.body, lambda: None, parent: None, args: Vec::new() };
+        let key = Key { body: input.body, lambda: None, parent: None, args: Vec::new(), rests: Vec::new() };
         let Some(value) = self.program.bodies[input.body].value else { return };
         let Some(id) = self.instance(key, Env::empty(input.body)) else { return };
         self.inside(id, |cx| {

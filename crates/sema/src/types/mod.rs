@@ -16,13 +16,14 @@
 //! | `annotations.rs`, `fit.rs`, `dims.rs`, `spelling.rs` | types as written, and in words |
 //! | `items.rs`, `instances.rs`, `closures.rs`, `typed.rs` | where checking starts, specialisations, lambdas, the result |
 //! | `expressions.rs`, `names.rs`, `branches.rs`, `literals.rs`, `operators.rs`, `casts.rs` | expressions |
-//! | `calls.rs`, `coordinates.rs`, `builtins.rs`, `constructors.rs`, `fields.rs` | calls and records |
+//! | `calls.rs`, `coordinates.rs`, `placing.rs`, `builtins.rs`, `host.rs`, `constructors.rs`, `fields.rs` | calls and records |
 //! | `blocks.rs`, `groups.rs`, `indexed.rs`, `rests.rs`, `walk.rs` | statements and clauses |
 //! | `reads.rs`, `reductions.rs`, `comprehensions.rs` | brackets |
 //! | `patterns.rs`, `exhaustive.rs`, `usefulness.rs` | patterns |
-//! | `derivatives.rs`, `effects.rs` | `@`, and where nothing may be printed |
+//! | `derivatives.rs`, `effects.rs`, `blame.rs` | `@`, where nothing may be printed, whose mistake it is |
 
 mod annotations;
+mod blame;
 mod blocks;
 mod branches;
 mod builtins;
@@ -39,7 +40,8 @@ mod exhaustive;
 mod expressions;
 mod fields;
 mod fit;
-mod groups;
+pub(crate) mod groups;
+mod host;
 mod indexed;
 mod instances;
 mod items;
@@ -47,6 +49,7 @@ mod literals;
 mod names;
 mod operators;
 mod patterns;
+mod placing;
 mod print;
 mod reads;
 mod reductions;
@@ -57,12 +60,13 @@ mod typed;
 mod unify;
 mod usefulness;
 mod vars;
-mod walk;
+pub(crate) mod walk;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use einlang_source::{Diagnostic, Diagnostics, Interner, Span};
 
+use crate::coords::Placements;
 use crate::hir::*;
 use crate::stack::with_large_stack;
 
@@ -91,7 +95,7 @@ const MAX_RECORD_DEPTH: u32 = 12;
 
 /// Gives every expression of every instance its type.
 pub fn check(program: &Program, interner: &Interner) -> (Typed, Diagnostics) {
-    with_large_stack(|| Checker::new(program, interner).run())
+    with_large_stack(|| placing::check(program, interner))
 }
 
 /// The items that are written in each body, those of a module in the body of the module.
@@ -134,8 +138,14 @@ struct Checker<'p> {
     coordinates: HashSet<LocalId>,
     /// How many coordinate calls are open.
     coordinate_calls: u32,
+    /// The coordinate call whose arguments come next.
+    placing: Option<(BodyId, ExprId)>,
+    /// Where the coordinates of coordinate calls lie.
+    placements: Placements,
     /// How many trials are open.
     trials: u32,
+    /// Loaded values whose type the context has to tell.
+    loadings: Vec<host::Loading>,
     /// The blow-up of instances was reported.
     overflowed: bool,
 }
@@ -160,20 +170,27 @@ impl<'p> Checker<'p> {
             open_calls: 0,
             coordinates: HashSet::new(),
             coordinate_calls: 0,
+            placing: None,
+            placements: Placements::default(),
             trials: 0,
+            loadings: Vec::new(),
             overflowed: false,
         }
     }
 
     fn run(mut self) -> (Typed, Diagnostics) {
-        for module in self.program.modules.ids() {
-            self.module_instance(module);
+        for (id, module) in self.program.modules.iter() {
+            if !module.library {
+                self.module_instance(id);
+            }
         }
         self.type_pending();
         self.type_uncalled();
         self.type_rules();
         self.check_literals();
+        self.check_loadings();
         effects::report(&mut self);
+        self.blame_callers();
         self.finish()
     }
 

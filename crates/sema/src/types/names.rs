@@ -90,7 +90,7 @@ impl Checker<'_> {
     fn module_local(&mut self, body: BodyId, local: LocalId) -> Ty {
         let Owner::Module(module) = self.program.bodies[body].owner else { return Ty::Error };
         self.module_instance(module);
-        let key = Key { body, lambda: None, parent: None, args: Vec::new() };
+        let key = Key { body, lambda: None, parent: None, args: Vec::new(), rests: Vec::new() };
         let Some(id) = self.keys.get(&key).copied() else { return Ty::Error };
         if let Some(ty) = self.at(id).locals.get(&local) {
             return ty.clone();
@@ -132,7 +132,7 @@ impl Checker<'_> {
     /// An unannotated constant of literals is a literal itself: new at each use.
     pub(super) fn constant(&mut self, def: DefId, constant: &Const) -> Ty {
         let parent = self.captured_from(def);
-        let key = Key { body: constant.body, lambda: None, parent, args: Vec::new() };
+        let key = Key { body: constant.body, lambda: None, parent, args: Vec::new(), rests: Vec::new() };
         let Some(id) = self.instance(key, Env::empty(constant.body)) else { return Ty::Error };
         match self.at(id).state {
             State::New => self.inside(id, |cx| cx.constant_body(constant)),

@@ -47,8 +47,13 @@ impl Checker<'_> {
             match of {
                 Some(of) => {
                     let ty = self.infer(*of);
-                    if let Ty::Tensor(_, extents) = self.shallow(&ty) {
-                        self.work_mut().rests.insert(*rest, extents.len() as u32);
+                    let rank = match self.shallow(&ty) {
+                        Ty::Tensor(_, extents) => Some(extents.len() as u32),
+                        Ty::Scalar(_) => Some(0),
+                        _ => None,
+                    };
+                    if let Some(rank) = rank {
+                        self.work_mut().rests.insert(*rest, rank);
                     }
                 }
                 None => open.push(*rest),

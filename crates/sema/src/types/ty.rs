@@ -249,20 +249,20 @@ fn show_function(function: &FnTy, program: &Program, interner: &Interner) -> Str
 }
 
 impl Scalar {
-    pub(super) fn is_float(self) -> bool {
+    pub(crate) fn is_float(self) -> bool {
         matches!(self, Scalar::F8e4m3 | Scalar::F16 | Scalar::Bf16 | Scalar::F32 | Scalar::F64)
     }
 
-    pub(super) fn is_integer(self) -> bool {
+    pub(crate) fn is_integer(self) -> bool {
         self.bounds().is_some()
     }
 
-    pub(super) fn is_number(self) -> bool {
+    pub(crate) fn is_number(self) -> bool {
         self.is_float() || self.is_integer()
     }
 
     /// The least and the greatest value of an integer type.
-    pub(super) fn bounds(self) -> Option<(i128, i128)> {
+    pub(crate) fn bounds(self) -> Option<(i128, i128)> {
         Some(match self {
             Scalar::I8 => (i8::MIN.into(), i8::MAX.into()),
             Scalar::I16 => (i16::MIN.into(), i16::MAX.into()),

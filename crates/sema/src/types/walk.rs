@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::hir::*;
 
 /// The expressions directly below one, types left out.
-pub(super) fn children(kind: &ExprKind) -> Vec<ExprId> {
+pub(crate) fn children(kind: &ExprKind) -> Vec<ExprId> {
     let mut below = Vec::new();
     match kind {
         ExprKind::Error
@@ -104,7 +104,7 @@ pub(super) fn children(kind: &ExprKind) -> Vec<ExprId> {
 }
 
 /// The expressions directly in a statement.
-pub(super) fn statement_exprs(statement: &Statement) -> Vec<ExprId> {
+pub(crate) fn statement_exprs(statement: &Statement) -> Vec<ExprId> {
     match statement {
         Statement::Let { value, .. } => vec![*value],
         Statement::Clause(clause) => {
@@ -131,7 +131,7 @@ fn subscript_exprs(subscripts: &[Subscript]) -> Vec<ExprId> {
 }
 
 /// Calls `f` on an expression and everything below it.
-pub(super) fn visit(body: &Body, roots: Vec<ExprId>, f: &mut dyn FnMut(ExprId, &ExprKind)) {
+pub(crate) fn visit(body: &Body, roots: Vec<ExprId>, f: &mut dyn FnMut(ExprId, &ExprKind)) {
     let mut open = roots;
     while let Some(expr) = open.pop() {
         let kind = body.kind(expr);
@@ -141,7 +141,7 @@ pub(super) fn visit(body: &Body, roots: Vec<ExprId>, f: &mut dyn FnMut(ExprId, &
 }
 
 /// Whether an expression mentions one of the bindings.
-pub(super) fn mentions(body: &Body, root: ExprId, locals: &HashSet<LocalId>) -> bool {
+pub(crate) fn mentions(body: &Body, root: ExprId, locals: &HashSet<LocalId>) -> bool {
     let mut found = false;
     visit(body, vec![root], &mut |_, kind| {
         found |= matches!(kind, ExprKind::Name(Res::Local(local)) if locals.contains(local));
@@ -150,7 +150,7 @@ pub(super) fn mentions(body: &Body, root: ExprId, locals: &HashSet<LocalId>) -> 
 }
 
 /// The bindings a statement reads, through the functions it refers to as well.
-pub(super) fn reads(
+pub(crate) fn reads(
     program: &Program,
     id: BodyId,
     statement: &Statement,
@@ -185,12 +185,12 @@ pub(super) fn reads(
 
 /// What functions capture, directly and through the functions they refer to.
 #[derive(Debug, Default)]
-pub(super) struct Captures {
+pub(crate) struct Captures {
     of: HashMap<DefId, HashSet<(BodyId, LocalId)>>,
 }
 
 impl Captures {
-    pub(super) fn new(program: &Program) -> Captures {
+    pub(crate) fn new(program: &Program) -> Captures {
         let (mut of, mut refers) = (HashMap::new(), HashMap::new());
         for (id, def) in program.defs.iter() {
             let (DefKind::Fn(Function { body, .. }) | DefKind::Const(Const { body, .. })) =

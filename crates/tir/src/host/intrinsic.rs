@@ -101,6 +101,9 @@ intrinsics! {
     SaveTensor "save_tensor" World [Str, Str, Tensor] false Nothing
         "Saves a tensor by format and path.";
     Show "show" Pure [Any] false Str "The value as `print` shows it.";
+    TypeOf "type_of" Pure [Any] false Str "The type of the value with its extents.";
+    Equal "equal" Pure [Any, Any] false Bool
+        "Whether two values of one type are equal in all their parts; functions never are.";
     Concat "concat" Pure [Str, Str] false Str "One string after the other.";
     StrEq "str_eq" Pure [Str, Str] false Bool "Whether two strings are equal.";
     StrLt "str_lt" Pure [Str, Str] false Bool "Whether a string sorts before another.";
@@ -111,6 +114,7 @@ intrinsics! {
     ListLen "list_len" Pure [List] false Int "The number of elements.";
     ListGet "list_get" MayTrap [List, Int] false Any "One element.";
     ListPush "list_push" Pure [List, Any] false List "The list with one more element at the end.";
+    ListConcat "list_concat" Pure [List, List] false List "One list after the other.";
     ListToTensor "list_to_tensor" MayTrap [List] false Tensor
         "The tensor of the elements; lists of lists must be rectangular.";
     TensorToList "tensor_to_list" Pure [Tensor] false List "The elements along the first axis.";

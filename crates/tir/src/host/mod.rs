@@ -19,7 +19,7 @@ mod verify_inst;
 pub use intrinsic::{Class, Effect, Intrinsic};
 pub use parse::parse_program;
 pub use print::print_program;
-pub use types::{HostType, TypeDecl, Variant};
+pub use types::{HostType, Labels, TypeDecl, Variant};
 pub use verify::verify_program;
 
 use crate::constant::Const;
@@ -32,6 +32,8 @@ use crate::types::{Ident, Loc};
 pub struct Program {
     /// Structs and enums; generic ones are specialised.
     pub types: Vec<TypeDecl>,
+    /// The names of variants' fields, where they have names.
+    pub labels: Vec<Labels>,
     /// Tensor code.
     pub modules: Vec<Module>,
     /// Functions; they may call each other.
@@ -148,6 +150,8 @@ pub enum HostKind {
     Assert(HostArg, String),
     /// Stops the program.
     Trap(Trap, String),
+    /// Stops the program with a message that was computed.
+    Fail(Trap, HostArg),
 }
 
 impl HostInst {
@@ -184,7 +188,8 @@ impl HostInst {
             | HostKind::If(arg, ..)
             | HostKind::Switch(arg, ..)
             | HostKind::Match(arg, ..)
-            | HostKind::Assert(arg, _) => vec![arg],
+            | HostKind::Assert(arg, _)
+            | HostKind::Fail(_, arg) => vec![arg],
             HostKind::For(lo, hi, carried, _) => [lo, hi].into_iter().chain(carried).collect(),
             HostKind::Apply(callee, args) => [callee].into_iter().chain(args).collect(),
             HostKind::Format(parts) => parts.iter().filter_map(FormatPart::arg).collect(),

@@ -4,6 +4,7 @@
 //! program = "program" "{" {item} "}"
 //! item    = "struct" name "{" [name ":" type {"," …}] "}" | module | "entry" name ";"
 //!         | "enum" name "{" [name "(" [types] ")" {"," …}] "}"
+//!         | "labels" name name "(" [name {"," name}] ")" ";"
 //!         | "fn" name "->" "(" [types] ")" block
 //! type    = elem | "str" | "tensor" "(" elem "," rank ")" | "list" "(" type ")"
 //!         | "tuple" "(" [types] ")" | "struct" name | "enum" name
@@ -19,13 +20,13 @@
 //!         | "while" "carry" "(" [args] ")" block "do" block
 //!         | ("call" | "closure" | "run") name "(" [args] ")" | "apply" arg "(" [args] ")"
 //!         | "format" "(" [part {"," part}] ")" | "try" block
-//!         | "assert" arg string | "trap" trap string
+//!         | "assert" arg string | "trap" trap string | "fail" trap arg
 //! part    = string | arg "as" string               arg = value | constant | string
 //! ```
 
 use super::{
-    Block, FormatPart, HostArg, HostDef, HostFn, HostInst, HostKind, HostType, Intrinsic, Program,
-    TypeDecl, Variant,
+    Block, FormatPart, HostArg, HostDef, HostFn, HostInst, HostKind, HostType, Intrinsic, Labels,
+    Program, TypeDecl, Variant,
 };
 use crate::op::{Op, Trap};
 use crate::text::{Cursor, Parsed, Token, parse_module_at};
@@ -66,6 +67,12 @@ fn item(c: &mut Cursor<'_>, program: &mut Program) -> Parsed<()> {
                 Ok(Variant { name: c.ident()?, fields: types(c)? })
             })?,
         }),
+        "labels" => {
+            let (of, variant) = (c.ident()?, c.ident()?);
+            let names = wrapped(c, "(", ")", |c| c.ident())?;
+            c.expect(";")?;
+            program.labels.push(Labels { of, variant, names });
+        }
         "fn" => {
             let name = c.ident()?;
             c.expect("->")?;
@@ -225,12 +232,17 @@ fn kind(c: &mut Cursor<'_>, word: &str) -> Parsed<HostKind> {
         "run" => HostKind::Run(c.ident()?, args(c)?),
         "format" => HostKind::Format(wrapped(c, "(", ")", format_part)?),
         "assert" => HostKind::Assert(arg(c)?, c.string()?),
-        "trap" => match Trap::parse(c.word()?) {
-            Some(trap) => HostKind::Trap(trap, c.string()?),
-            None => return c.fail("expected the name of a trap"),
-        },
+        "trap" => HostKind::Trap(trap(c)?, c.string()?),
+        "fail" => HostKind::Fail(trap(c)?, arg(c)?),
         word => return control(c, word),
     })
+}
+
+fn trap(c: &mut Cursor<'_>) -> Parsed<Trap> {
+    match Trap::parse(c.word()?) {
+        Some(trap) => Ok(trap),
+        None => c.fail("expected the name of a trap"),
+    }
 }
 
 fn control(c: &mut Cursor<'_>, word: &str) -> Parsed<HostKind> {

@@ -66,6 +66,10 @@ impl Printer {
 
     fn items(&mut self, program: &Program) {
         program.types.iter().for_each(|decl| self.type_decl(decl));
+        for labels in &program.labels {
+            let names = join(&labels.names);
+            self.line(&format!("labels {} {}({names});", labels.of, labels.variant));
+        }
         for module in &program.modules {
             module.to_string().lines().for_each(|line| self.line(line));
         }
@@ -181,6 +185,7 @@ fn simple(kind: &HostKind) -> String {
         HostKind::Intrinsic(intrinsic, args) => format!("{}({})", intrinsic.name(), join(args)),
         HostKind::Assert(condition, message) => format!("assert {condition} {}", quoted(message)),
         HostKind::Trap(trap, message) => format!("trap {} {}", trap.as_str(), quoted(message)),
+        HostKind::Fail(trap, message) => format!("fail {} {message}", trap.as_str()),
         HostKind::If(..)
         | HostKind::Switch(..)
         | HostKind::Match(..)

@@ -65,14 +65,24 @@ pub enum TypeDecl {
     },
 }
 
-/// A variant of an enum. Named fields are known to printing only, so they are part of the name
-/// table of the front end and not of this IR.
+/// A variant of an enum. The names of its fields matter to printing only and are [`Labels`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Variant {
     /// The name.
     pub name: Ident,
     /// The types of its fields.
     pub fields: Vec<HostType>,
+}
+
+/// The names of a variant's fields, which only printing looks at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Labels {
+    /// The enum.
+    pub of: Ident,
+    /// The variant.
+    pub variant: Ident,
+    /// One name per field.
+    pub names: Vec<Ident>,
 }
 
 impl TypeDecl {

@@ -8,13 +8,15 @@
 //! | `typed_insts` | operands and results are what the instruction asks for |
 //! | `typed_blocks` | blocks take and yield what their surroundings expect |
 //! | `complete_matches` | a `match` names each variant once and covers all of them |
-//! | `runnable_modules` | a `run` names a module and passes its inputs; every module is well formed |
+//! | `runnable_modules` | a `run` names a module and passes its inputs; every module is well formed and calls functions that exist |
+//! | `labelled_fields` | labels name a variant, one name per field |
 
 use std::collections::{HashMap, HashSet};
 
 use super::verify_inst::{check_inst, expected_blocks};
 use super::{Block, HostArg, HostDef, HostInst, HostType, Program, TypeDecl};
-use crate::types::Ident;
+use crate::region::{Inst, InstKind};
+use crate::types::{Elem, Ident};
 use crate::verify::{Problem, Problems, verify};
 
 /// Checks every invariant; an empty list means that the program is well formed.
@@ -23,6 +25,7 @@ pub fn verify_program(program: &Program) -> Vec<Problem> {
     unique_names(program, &mut problems);
     known_types(program, &mut problems);
     modules(program, &mut problems);
+    labelled_fields(program, &mut problems);
     let mut check = Check {
         program,
         values: HashMap::new(),
@@ -85,7 +88,38 @@ fn modules(program: &Program, problems: &mut Problems) {
                 problem.to_string(),
             );
         }
+        module.for_each_inst(&mut |inst| {
+            if let Err(message) = callable(program, inst) {
+                problems.add("runnable_modules", format!("module `{}`", module.name), message);
+            }
+        });
     }
+}
+
+/// Labels name a variant, one name per field.
+fn labelled_fields(program: &Program, problems: &mut Problems) {
+    for labels in &program.labels {
+        let variants = program.variants(&labels.of).unwrap_or_default();
+        let variant = variants.iter().find(|variant| variant.name == labels.variant);
+        if variant.is_none_or(|variant| variant.fields.len() != labels.names.len()) {
+            let entity = format!("`{}`", labels.variant.as_str());
+            problems.add("labelled_fields", entity, "the labels do not fit a variant");
+        }
+    }
+}
+
+/// Whether a call of a module fits a function of the program.
+fn callable(program: &Program, inst: &Inst) -> Result<(), String> {
+    let InstKind::HostCall { function, args } = &inst.kind else { return Ok(()) };
+    let name = function.as_str();
+    let callee = program.functions.iter().find(|callee| callee.name == *function);
+    let callee = callee.ok_or_else(|| format!("there is no function `{name}`"))?;
+    let scalar = |elem: Option<Elem>| elem.map(HostType::Scalar);
+    let params = callee.body.params.iter().map(|param| Some(param.ty.clone()));
+    let results = inst.results.iter().map(|def| scalar(def.as_scalar().map(|value| value.elem)));
+    let fits = params.eq(args.iter().map(|arg| scalar(arg.elem())))
+        && results.eq(callee.results.iter().cloned().map(Some));
+    if fits { Ok(()) } else { Err(format!("`{name}` takes or gives something else")) }
 }
 
 impl Program {

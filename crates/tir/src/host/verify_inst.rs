@@ -91,6 +91,10 @@ pub(super) fn check_inst(check: &Check<'_>, inst: &HostInst) -> Checked {
             expect(types[..] == [BOOL], "an assertion is a truth value")?;
             expect(results.is_empty(), "an assertion defines nothing")
         }
+        HostKind::Fail(..) => {
+            expect(types[..] == [HostType::Str], "a message is a string")?;
+            expect(results.is_empty(), "a failure defines nothing")
+        }
         HostKind::Trap(..) => expect(results.is_empty(), "a trap defines nothing"),
     }
 }

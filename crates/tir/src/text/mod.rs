@@ -23,7 +23,7 @@
 //!          | "if" arg region "else" region
 //!          | "switch" arg "{" {number region} "else" region "}"
 //!          | "reduce" (op | region) start {flag} "over" domain ["where" region] "do" region
-//!          | "call" name "(" [args] ")" | "deriv" place "/" place | "param" name "=" arg
+//!          | "call" name "(" [args] ")" | "host_call" name "(" [args] ")" | "deriv" place "/" place | "param" name "=" arg
 //!          | "converged" name | "assert" arg string | "trap" trap string
 //! start    = "identity" args | "init" args | "first"
 //! place    = name "[" [subscript {"," subscript}] "]"      subscript = index | value | constant

@@ -7,7 +7,7 @@ use crate::region::{
     Arg, Combiner, Def, Inst, InstKind, Place, Read, ReduceFlags, Reduction, Region, Start,
     Subscript, Value,
 };
-use crate::types::{Elem, Loc};
+use crate::types::{Elem, Ident, Loc};
 
 impl Parser<'_> {
     pub(super) fn guard(&mut self) -> Parsed<Option<Region>> {
@@ -86,7 +86,14 @@ impl Parser<'_> {
             "if" => self.conditional(),
             "switch" => self.switch(),
             "reduce" => Ok(InstKind::Reduce(Box::new(self.reduction()?))),
-            "call" => self.call(),
+            "call" => {
+                let (function, args) = self.call()?;
+                Ok(InstKind::Call { function, args })
+            }
+            "host_call" => {
+                let (function, args) = self.call()?;
+                Ok(InstKind::HostCall { function, args })
+            }
             "deriv" => {
                 let of = self.place()?;
                 self.cursor.expect("/")?;
@@ -144,12 +151,12 @@ impl Parser<'_> {
         Ok(InstKind::Switch { on, cases, otherwise })
     }
 
-    fn call(&mut self) -> Parsed<InstKind> {
+    fn call(&mut self) -> Parsed<(Ident, Vec<Arg>)> {
         let function = self.cursor.ident()?;
         self.cursor.expect("(")?;
         let args = if self.cursor.sees(")") { Vec::new() } else { self.args()? };
         self.cursor.expect(")")?;
-        Ok(InstKind::Call { function, args })
+        Ok((function, args))
     }
 
     fn trap(&mut self) -> Parsed<InstKind> {

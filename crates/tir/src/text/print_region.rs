@@ -62,6 +62,9 @@ impl Printer<'_> {
             InstKind::Call { function, args } => {
                 self.push(&format!("call {function}({})", join(args)));
             }
+            InstKind::HostCall { function, args } => {
+                self.push(&format!("host_call {function}({})", join(args)));
+            }
             InstKind::Deriv { of, by } => {
                 self.push(&format!("deriv {} / {}", self.place(of), self.place(by)));
             }

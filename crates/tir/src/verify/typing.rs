@@ -109,6 +109,12 @@ pub(super) fn typed_insts(module: &Module, problems: &mut Problems) {
             let numbers: HashSet<i64> = cases.iter().map(|case| case.0).collect();
             expect(numbers.len() == cases.len(), || "a case is listed twice".to_owned())
         }
+        InstKind::HostCall { function, args } => {
+            let scalars = args.iter().all(|arg| arg.elem().is_some())
+                && inst.results.iter().all(|def| def.as_scalar().is_some());
+            let name = function.as_str();
+            expect(scalars, || format!("`{name}` takes and gives scalars only"))
+        }
         InstKind::Op(..) | InstKind::Reduce(_) | InstKind::Call { .. } => Ok(()),
     });
 }

@@ -1,0 +1,185 @@
+//! A plain executor of host programs.
+//!
+//! Instructions are executed in order; functions, branches and loops are activations and cursors
+//! on stacks of their own, so recursion ends at its limit (E0802) and never in a crash. `run`
+//! evaluates a module with the oracle, all outputs whole. `try` catches every stop but exceeded
+//! limits (E08xx) and internal errors. A value that is used once is moved, so that a list that
+//! grows in a loop is not copied.
+
+mod intrinsics;
+mod lists;
+mod machine;
+mod names;
+mod step;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use einlang_tir::constant::Const;
+use einlang_tir::host::{HostFn, HostType, Program};
+use einlang_tir::module::Module;
+use einlang_tir::types::{Elem, Ident};
+
+use self::machine::Executor;
+use self::names::Names;
+use crate::io::Io;
+use crate::options::{Meter, Options};
+use crate::oracle::Prepared;
+use crate::stop::{Stop, StopCode};
+use crate::tensor::TensorValue;
+use crate::value::HostValue;
+
+/// Runs the entry of a program on its inputs.
+pub fn run_program(
+    program: &Program,
+    inputs: Vec<HostValue>,
+    options: &Options,
+    io: &mut dyn Io,
+) -> Result<Vec<HostValue>, Stop> {
+    let missing = || Stop::internal("the program has no entry");
+    let entry = program.entry.clone().ok_or_else(missing)?;
+    call_function(program, &entry, inputs, options, io)
+}
+
+/// Runs one function of a program.
+pub fn call_function(
+    program: &Program,
+    function: &Ident,
+    inputs: Vec<HostValue>,
+    options: &Options,
+    io: &mut dyn Io,
+) -> Result<Vec<HostValue>, Stop> {
+    let shared = Shared::new(program)?;
+    let callee = shared.function(function)?;
+    check_inputs(callee, &inputs)?;
+    Executor::new(&shared, Meter::new(options), io).run(function, inputs)
+}
+
+/// Functions that tensor code may call, scalars in and scalars out.
+pub(crate) trait HostFunctions {
+    fn call(&self, function: &Ident, args: &[Const], meter: &Meter) -> Result<Vec<Const>, Stop>;
+}
+
+/// What all activations of a program share.
+pub(crate) struct Shared<'p> {
+    functions: HashMap<&'p Ident, &'p HostFn>,
+    names: Names,
+    modules: HashMap<&'p str, &'p Module>,
+    prepared: RefCell<HashMap<String, Prepared>>,
+}
+
+impl<'p> Shared<'p> {
+    fn new(program: &'p Program) -> Result<Shared<'p>, Stop> {
+        Ok(Shared {
+            functions: program.functions.iter().map(|f| (&f.name, f)).collect(),
+            names: Names::new(program)?,
+            modules: program.modules.iter().map(|m| (m.name.as_str(), m)).collect(),
+            prepared: RefCell::new(HashMap::new()),
+        })
+    }
+
+    fn function(&self, name: &Ident) -> Result<&'p HostFn, Stop> {
+        let found = self.functions.get(name).copied();
+        found.ok_or_else(|| Stop::internal(format!("there is no function `{}`", name.as_str())))
+    }
+
+    /// The module of this name with its names resolved, which is done once.
+    fn module(&self, name: &Ident) -> Result<Prepared, Stop> {
+        if let Some(prepared) = self.prepared.borrow().get(name.as_str()) {
+            return Ok(prepared.clone());
+        }
+        let missing = || Stop::internal(format!("there is no module `{}`", name.as_str()));
+        let prepared = Prepared::new(self.modules.get(name.as_str()).ok_or_else(missing)?)?;
+        self.prepared.borrow_mut().insert(name.as_str().to_owned(), prepared.clone());
+        Ok(prepared)
+    }
+}
+
+impl HostFunctions for Shared<'_> {
+    fn call(&self, function: &Ident, args: &[Const], meter: &Meter) -> Result<Vec<Const>, Stop> {
+        let args = args.iter().map(|value| HostValue::Scalar(*value)).collect();
+        let results = Executor::new(self, meter.clone(), &mut NoIo).run(function, args)?;
+        let scalars: Option<Vec<Const>> = results.iter().map(HostValue::as_scalar).collect();
+        scalars.ok_or_else(|| Stop::internal("a function called from tensor code gives scalars"))
+    }
+}
+
+/// The inputs are there, with the declared types as far as a look tells.
+fn check_inputs(callee: &HostFn, inputs: &[HostValue]) -> Result<(), Stop> {
+    let params = &callee.body.params;
+    if inputs.len() != params.len() {
+        let message = format!(
+            "`{}` takes {} inputs, not {}",
+            callee.name.as_str(),
+            params.len(),
+            inputs.len()
+        );
+        return Err(Stop::new(StopCode::MissingInput, message));
+    }
+    for (at, (param, input)) in params.iter().zip(inputs).enumerate() {
+        if !fits(input, &param.ty) {
+            let given = crate::show::type_of(input);
+            let message = format!("input {at} wants {}, not {given}", param.ty);
+            return Err(Stop::new(StopCode::IllTypedInput, message));
+        }
+    }
+    Ok(())
+}
+
+fn fits(value: &HostValue, ty: &HostType) -> bool {
+    match (value, ty) {
+        (HostValue::Scalar(value), HostType::Scalar(elem)) => value.elem() == *elem,
+        (HostValue::Str(_), HostType::Str) => true,
+        (HostValue::Tensor(tensor), HostType::Tensor(elem, rank)) => {
+            tensor.elem() == *elem && tensor.shape().len() == *rank
+        }
+        (HostValue::Node(_), HostType::Scalar(_) | HostType::Str | HostType::Tensor(..)) => false,
+        (HostValue::Node(_), _) => true,
+        _ => false,
+    }
+}
+
+/// The world of a function that is called from tensor code: none.
+struct NoIo;
+
+impl NoIo {
+    fn refuse<T>(&self) -> Result<T, Stop> {
+        Err(Stop::internal("a function called from tensor code touches the world"))
+    }
+}
+
+impl Io for NoIo {
+    fn print(&mut self, _: &str) -> Result<(), Stop> {
+        self.refuse()
+    }
+
+    fn read_text(&mut self, _: &str) -> Result<String, Stop> {
+        self.refuse()
+    }
+
+    fn write_text(&mut self, _: &str, _: &str) -> Result<(), Stop> {
+        self.refuse()
+    }
+
+    fn exists(&mut self, _: &str) -> Result<bool, Stop> {
+        self.refuse()
+    }
+
+    fn list(&mut self, _: &str) -> Result<Vec<String>, Stop> {
+        self.refuse()
+    }
+
+    fn load_tensor(&mut self, _: &str, _: &str, _: Elem, _: usize) -> Result<TensorValue, Stop> {
+        self.refuse()
+    }
+
+    fn save_tensor(&mut self, _: &str, _: &str, _: &TensorValue) -> Result<(), Stop> {
+        self.refuse()
+    }
+}
+
+/// An empty list of names.
+fn no_names() -> Arc<[Ident]> {
+    Arc::from([])
+}

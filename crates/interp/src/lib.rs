@@ -1,0 +1,25 @@
+//! The meaning of Einlang: what tensor modules and host programs evaluate to.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`oracle`] | pointwise, memoised, demand-driven evaluation of tensor modules |
+//! | [`host`] | a plain executor of host programs |
+//! | [`tensor`], [`value`] | tensors and host values |
+//! | [`show`] | printing, format specifications, JSON |
+//! | [`io`] | the world of a running program, as a trait |
+//! | [`options`] | limits and modes |
+//! | [`stop`] | why an evaluation stopped, as data |
+//!
+//! Invariants: nothing here schedules, and nothing opens a file; no module, program or input makes
+//! this crate panic or overflow the stack, however long a recurrence or deep a recursion; every
+//! operation of the op table and every intrinsic is matched exhaustively.
+
+pub mod host;
+pub mod io;
+pub mod options;
+pub mod oracle;
+mod scalar;
+pub mod show;
+pub mod stop;
+pub mod tensor;
+pub mod value;

@@ -1,0 +1,164 @@
+//! Limits and modes of an evaluation, and the meter that holds it to them.
+//!
+//! The meter is shared by everything that runs for one program. Counting is an addition; the
+//! clock is looked at once in [`CLOCK_EVERY`] steps, so a deadline costs nothing.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Instant;
+
+use crate::stop::{Stop, StopCode};
+
+/// How an evaluation is run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Options {
+    /// Integer overflow and NaN that appear are errors (E0704).
+    pub checked: bool,
+    /// Self-reads of points that no clause covers give zero everywhere.
+    pub zero_fill: bool,
+    /// The most bytes that tables, pending points and values may take (E0801).
+    pub memory: u64,
+    /// How many calls of functions may be open at once (E0802).
+    pub depth: usize,
+    /// How many instructions may be executed (E0803).
+    pub steps: Option<u64>,
+    /// When to stop (E0803).
+    pub deadline: Option<Instant>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            checked: false,
+            zero_fill: false,
+            memory: 4 << 30,
+            depth: 10_000,
+            steps: None,
+            deadline: None,
+        }
+    }
+}
+
+/// How many steps may pass between two looks at the clock.
+const CLOCK_EVERY: u64 = 4096;
+
+/// How deeply modules may run host functions that run modules.
+const MAX_NESTING: usize = 32;
+
+/// What was used so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Meter(Rc<Used>);
+
+#[derive(Debug)]
+struct Used {
+    options: Options,
+    memory: Cell<u64>,
+    steps: Cell<u64>,
+    nesting: Cell<usize>,
+}
+
+impl Meter {
+    pub(crate) fn new(options: &Options) -> Meter {
+        Meter(Rc::new(Used {
+            options: options.clone(),
+            memory: Cell::new(0),
+            steps: Cell::new(0),
+            nesting: Cell::new(0),
+        }))
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.0.options
+    }
+
+    /// Takes bytes, naming what they are for if there are not enough.
+    pub(crate) fn take(&self, bytes: u64, what: &dyn Fn() -> String) -> Result<(), Stop> {
+        let used = self.0.memory.get().saturating_add(bytes);
+        if used > self.0.options.memory {
+            let limit = show_bytes(self.0.options.memory);
+            let message = format!("{} needs more memory than the limit of {limit}", what());
+            return Err(Stop::new(StopCode::Memory, message));
+        }
+        self.0.memory.set(used);
+        Ok(())
+    }
+
+    /// Gives bytes back.
+    pub(crate) fn give(&self, bytes: u64) {
+        self.0.memory.set(self.0.memory.get().saturating_sub(bytes));
+    }
+
+    /// Counts steps.
+    #[inline]
+    pub(crate) fn step(&self, n: u64) -> Result<(), Stop> {
+        let before = self.0.steps.get();
+        let after = before + n;
+        self.0.steps.set(after);
+        match before / CLOCK_EVERY == after / CLOCK_EVERY && self.0.options.steps.is_none() {
+            true => Ok(()),
+            false => self.check(after),
+        }
+    }
+
+    #[cold]
+    fn check(&self, steps: u64) -> Result<(), Stop> {
+        let options = &self.0.options;
+        if options.steps.is_some_and(|limit| steps > limit) {
+            let limit = options.steps.unwrap_or_default();
+            let message = format!("the program took more than the {limit} steps allowed");
+            return Err(Stop::new(StopCode::Steps, message));
+        }
+        if options.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(Stop::new(StopCode::Steps, "the program took longer than allowed"));
+        }
+        Ok(())
+    }
+
+    /// Enters a host function from a module, or a module from there.
+    pub(crate) fn nest(&self) -> Result<Nested, Stop> {
+        let depth = self.0.nesting.get();
+        if depth >= MAX_NESTING {
+            let message = "tensor code and functions call each other too deeply";
+            return Err(Stop::new(StopCode::Depth, message));
+        }
+        self.0.nesting.set(depth + 1);
+        Ok(Nested(self.clone()))
+    }
+}
+
+/// Leaves on drop.
+pub(crate) struct Nested(Meter);
+
+impl Drop for Nested {
+    fn drop(&mut self) {
+        self.0.0.nesting.set(self.0.0.nesting.get().saturating_sub(1));
+    }
+}
+
+fn show_bytes(bytes: u64) -> String {
+    match bytes {
+        b if b >= 1 << 30 => format!("{:.1} GiB", b as f64 / (1_u64 << 30) as f64),
+        b if b >= 1 << 20 => format!("{:.1} MiB", b as f64 / (1_u64 << 20) as f64),
+        b => format!("{b} bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_kept() {
+        let options = Options { memory: 100, steps: Some(3), ..Options::default() };
+        let meter = Meter::new(&options);
+        assert!(meter.take(60, &|| "a".into()).is_ok());
+        let stop = meter.take(60, &|| "`big`".into()).expect_err("too much");
+        assert_eq!(stop.message, "`big` needs more memory than the limit of 100 bytes");
+        meter.give(60);
+        assert!(meter.take(60, &|| "a".into()).is_ok());
+        assert!(meter.step(3).is_ok());
+        assert_eq!(meter.step(1).map_err(|stop| stop.code), Err(StopCode::Steps));
+        let late = Options { deadline: Some(Instant::now()), ..Options::default() };
+        assert_eq!(Meter::new(&late).step(5000).map_err(|stop| stop.code), Err(StopCode::Steps));
+    }
+}

@@ -1,0 +1,245 @@
+//! Lowering: from a checked program to tensor IR and the host IR around it.
+//!
+//! One evaluator walks the HIR with values that stand for code ([`value`]). Numeric code goes into
+//! the *pending* tensor module; when the host needs a value, or something has an effect, the
+//! module is closed by a `run`, whose operands and results are filled in when the function is
+//! finished, so that only what is asked for becomes an output. Instances of pure numeric functions
+//! are lowered in place at each call, at the level of the module where the call stands there and
+//! inside the region otherwise: extents, integer arguments and closures need no parameters then,
+//! and locals of a call outside of any index become bindings that derivatives and schedules see.
+//! Recursive functions, functions with effects and those whose values are not numbers become host
+//! functions; regions reach them by host calls. Code size is bounded ([`MAX_INLINE_DEPTH`]).
+//!
+//! Invariants: what cannot be lowered is a diagnostic that names the construct, never a panic and
+//! never other code; the program is verified in debug builds.
+//!
+//! | file | owns |
+//! |---|---|
+//! | `value.rs`, `types.rs` | values and activations; host types, leaves of records |
+//! | `module.rs`, `tensors.rs`, `symbols.rs` | modules and regions under construction, named tensors, index expressions |
+//! | `classify.rs`, `captures.rs` | which code must be on the host, what functions capture |
+//! | `expr.rs`, `scalar.rs`, `whole.rs`, `arrays.rs`, `access.rs`, `update.rs` | expressions |
+//! | `branch.rs`, `patterns.rs`, `conditions.rs` | `if`, `match`, `where` |
+//! | `block.rs`, `clauses.rs`, `order.rs` | statements and indexed definitions |
+//! | `reduce.rs`, `comprehend.rs`, `derive.rs` | reductions, comprehensions, derivatives |
+//! | `call.rs`, `builtin.rs`, `functions.rs` | calls, builtins, host functions |
+//! | `host.rs`, `text.rs`, `entry.rs`, `finish.rs` | host code, strings, the entry, outputs and pruning |
+
+mod access;
+mod arrays;
+mod block;
+mod branch;
+mod builtin;
+mod call;
+mod captures;
+mod classify;
+mod clauses;
+mod comprehend;
+mod conditions;
+mod derive;
+mod entry;
+mod expr;
+mod finish;
+mod functions;
+mod host;
+mod module;
+mod order;
+mod patterns;
+mod reduce;
+mod scalar;
+mod symbols;
+mod tensors;
+mod text;
+mod types;
+mod update;
+mod value;
+mod whole;
+
+use std::collections::HashMap;
+
+use einlang_source::{Code, Diagnostic, Diagnostics, Interner, Span};
+use einlang_tir::host::{self, Block, HostType};
+use einlang_tir::types::Ident;
+
+use crate::hir::{DefId, ExprId, Program};
+use crate::shapes::Shapes;
+use crate::stack::with_large_stack;
+use crate::types::{InstanceId, Ty, Typed};
+
+use value::{Frame, R, Val};
+
+/// Calls lowered inside calls beyond this are taken for endless ones.
+pub const MAX_INLINE_DEPTH: usize = 64;
+
+/// What the command line says.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Self-reads of points that no clause covers give zero in every binding.
+    pub zero_fill: bool,
+    /// The outputs that are asked for; none means all.
+    pub outputs: Option<Vec<String>>,
+}
+
+/// A program in host and tensor IR, with what a caller needs to run it.
+#[derive(Debug)]
+pub struct Lowered {
+    /// The code. The entry takes the inputs in order and gives the outputs in order.
+    pub program: host::Program,
+    /// The declared inputs.
+    pub inputs: Vec<ProgramInput>,
+    /// The outputs.
+    pub outputs: Vec<ProgramOutput>,
+}
+
+/// An `input` of the program.
+#[derive(Clone, Debug)]
+pub struct ProgramInput {
+    /// The name.
+    pub name: String,
+    /// The declared type.
+    pub ty: Ty,
+    /// The type of the entry's parameter.
+    pub host: HostType,
+    /// The function that computes the default value, if there is one.
+    pub default: Option<Ident>,
+    /// The declaration.
+    pub span: Span,
+}
+
+/// One output of the program.
+#[derive(Clone, Debug)]
+pub struct ProgramOutput {
+    /// The name; `main` for the value of `main`.
+    pub name: String,
+    /// Its type in the language; tensors of records come as tuples of tensors.
+    pub ty: Ty,
+    /// The type of the entry's result.
+    pub host: HostType,
+}
+
+/// Lowers a program that was checked without errors.
+pub fn lower(
+    program: &Program,
+    typed: &Typed,
+    shapes: &Shapes,
+    interner: &Interner,
+    options: &Options,
+) -> Result<Lowered, Diagnostics> {
+    with_large_stack(|| {
+        let Some(root) = program.modules.values().next() else { return Err(Diagnostics::new()) };
+        let here = Span::new(root.file, 0, 0);
+        let lower = Lower::new(program, typed, shapes, interner, options, here);
+        lower.run().map_err(|diagnostic| Diagnostics::from(*diagnostic))
+    })
+}
+
+/// The state of one lowering.
+struct Lower<'p> {
+    program: &'p Program,
+    typed: &'p Typed,
+    shapes: &'p Shapes,
+    interner: &'p Interner,
+    options: &'p Options,
+    out: host::Program,
+    /// The names of all host functions and modules.
+    names: std::collections::HashSet<String>,
+    /// Host values are numbered across the program.
+    n_values: u32,
+    n_fresh: u32,
+    blocks: Vec<Block>,
+    modules: Vec<module::ModuleCx>,
+    /// The module that numeric code goes to.
+    pending: Option<usize>,
+    tensors: Vec<tensors::TensorInfo>,
+    frame: Frame<'p>,
+    /// Values that were computed before the region around was opened.
+    hoisted: HashMap<(InstanceId, ExprId), Val<'p>>,
+    /// The extents that `last` refers to, innermost last.
+    lasts: Vec<value::Scalar>,
+    /// Calls that are being lowered in place.
+    inlined: Vec<InstanceId>,
+    functions: functions::Functions,
+    inputs: HashMap<DefId, Val<'p>>,
+    module_frames: HashMap<InstanceId, Frame<'p>>,
+    facts: classify::Facts,
+    type_names: HashMap<Ty, Ident>,
+    /// Scalars are computed by host instructions in this function.
+    host_scalars: bool,
+    /// Integers are computed exactly: this is a subscript.
+    exact: bool,
+    /// The expression or statement that is being lowered.
+    here: Span,
+}
+
+impl<'p> Lower<'p> {
+    fn new(
+        program: &'p Program,
+        typed: &'p Typed,
+        shapes: &'p Shapes,
+        interner: &'p Interner,
+        options: &'p Options,
+        here: Span,
+    ) -> Lower<'p> {
+        let body = program.bodies.ids().next().unwrap_or_else(|| crate::hir::BodyId::from_index(0));
+        Lower {
+            program,
+            typed,
+            shapes,
+            interner,
+            options,
+            out: host::Program::default(),
+            names: Default::default(),
+            n_values: 0,
+            n_fresh: 0,
+            blocks: Vec::new(),
+            modules: Vec::new(),
+            pending: None,
+            tensors: Vec::new(),
+            frame: Frame::new(InstanceId::FIRST, body, None),
+            hoisted: HashMap::new(),
+            lasts: Vec::new(),
+            inlined: Vec::new(),
+            functions: functions::Functions::default(),
+            inputs: HashMap::new(),
+            module_frames: HashMap::new(),
+            facts: classify::Facts::new(program, typed),
+            type_names: HashMap::new(),
+            host_scalars: false,
+            exact: false,
+            here,
+        }
+    }
+
+    /// A name for something that has none in the source.
+    fn fresh(&mut self, base: &str) -> String {
+        self.n_fresh += 1;
+        format!("{base}.{}", self.n_fresh)
+    }
+
+    /// A name that no other function or module has.
+    fn unique(&mut self, base: &str) -> String {
+        let mut name = base.to_owned();
+        let mut n = 1;
+        while !self.names.insert(name.clone()) {
+            n += 1;
+            name = format!("{base}.{n}");
+        }
+        name
+    }
+
+    fn spelling(&self, name: einlang_source::Name) -> &'p str {
+        self.interner.resolve(name)
+    }
+}
+
+/// The diagnostic for what is not lowered yet.
+fn unsupported<T>(span: Span, what: impl Into<String>) -> R<T> {
+    let message = format!("not supported yet: {}", what.into());
+    Err(Box::new(
+        Diagnostic::error(NOT_YET, message, span, "here")
+            .with_help("this program is valid, but this version of the compiler cannot run it"),
+    ))
+}
+
+/// The code of such diagnostics. The catalogue has none for the compiler's own limits.
+const NOT_YET: Code = Code::E0403;

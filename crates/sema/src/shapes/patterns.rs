@@ -1,0 +1,78 @@
+//! Patterns: each name gets the part of the shape that it is bound to.
+
+use super::symbols::Source;
+use super::value::Shape;
+use super::Analyser;
+use crate::hir::*;
+use crate::types::Ty;
+use crate::types::groups::pattern_locals;
+
+impl Analyser<'_> {
+    pub(super) fn bind_pattern(&mut self, pattern: &Pattern, shape: &Shape) {
+        match &pattern.kind {
+            PatternKind::Bind(local, inner) => {
+                self.bind_named(*local, shape);
+                if let Some(inner) = inner {
+                    self.bind_pattern(inner, shape);
+                }
+            }
+            PatternKind::Typed(inner, ty) => {
+                let name = self.pattern_name(inner);
+                let shape = self.annotate(shape, ty, pattern.span, &name);
+                self.bind_pattern(inner, &shape);
+            }
+            PatternKind::Tuple(parts) => match shape {
+                Shape::Record(shapes) if shapes.len() == parts.len() => {
+                    for (part, shape) in parts.iter().zip(shapes) {
+                        self.bind_pattern(part, shape);
+                    }
+                }
+                _ => self.bind_unknown(pattern),
+            },
+            PatternKind::Struct { res: Res::Def(def), fields, .. } => {
+                let DefKind::Struct(item) = &self.program.def(*def).kind else {
+                    return self.bind_unknown(pattern);
+                };
+                let Shape::Record(shapes) = shape else { return self.bind_unknown(pattern) };
+                for (name, part) in fields {
+                    let position = item.fields.iter().position(|f| f.name.name == name.name);
+                    match position.and_then(|position| shapes.get(position)) {
+                        Some(shape) => self.bind_pattern(part, shape),
+                        None => self.bind_unknown(part),
+                    }
+                }
+            }
+            _ => self.bind_unknown(pattern),
+        }
+    }
+
+    /// A name for a value; an integer without an expression gets a symbol of its own.
+    fn bind_named(&mut self, local: LocalId, shape: &Shape) {
+        let ty = self.typed_here().local(local).clone();
+        let source = Source::Local(self.cur, local);
+        let known = match (shape, &ty) {
+            (Shape::Opaque, Ty::Scalar(scalar)) if scalar.is_integer() => {
+                self.fresh(&ty, source, true)
+            }
+            (Shape::Opaque, Ty::Tensor(..) | Ty::Tuple(_) | Ty::Struct(..)) => {
+                self.fresh(&ty, source, true)
+            }
+            _ => shape.clone(),
+        };
+        self.bind(local, known);
+    }
+
+    /// Names of which only the types are known.
+    pub(super) fn bind_unknown(&mut self, pattern: &Pattern) {
+        let mut locals = Vec::new();
+        pattern_locals(pattern, &mut locals);
+        for local in locals {
+            self.bind_named(local, &Shape::Opaque);
+        }
+    }
+
+    /// What is bound to the elements of a tensor.
+    pub(super) fn bind_element(&mut self, pattern: &Pattern, _of: ExprId, element: Shape) {
+        self.bind_pattern(pattern, &element);
+    }
+}

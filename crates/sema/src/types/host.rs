@@ -1,0 +1,92 @@
+//! The functions of the host that the standard library offers: characters, numbers in text, files.
+//!
+//! What a file holds has no type of its own: the result of a loader is undecided until an
+//! annotation or a cast says what it is, and one that nothing says anything about is an error.
+
+use einlang_source::Span;
+
+use super::Checker;
+use super::calls::Fault;
+use super::instances::InstanceId;
+use super::ty::{Ty, VarId};
+use super::vars::Kind;
+use crate::builtins::Function;
+use crate::errors;
+use crate::hir::Scalar;
+
+/// A call of a loader whose result still waits for its type.
+pub(super) struct Loading {
+    var: VarId,
+    instance: InstanceId,
+    function: Function,
+    span: Span,
+}
+
+impl Checker<'_> {
+    /// The result of a host function; none for functions of other kinds.
+    pub(super) fn host_result(
+        &mut self,
+        function: Function,
+        args: &[Ty],
+        at: &dyn Fn(usize) -> Span,
+    ) -> Option<Result<Ty, Fault>> {
+        let strings = |n_axes| Ty::with_axes(Ty::STR, n_axes);
+        let (wanted, result) = match function {
+            Function::Chars => (vec![Ty::STR], Ty::with_axes(Ty::I32, 1)),
+            Function::FromChars => (vec![Ty::with_axes(Ty::I32, 1)], Ty::STR),
+            Function::Upper | Function::Lower => (vec![Ty::STR], Ty::STR),
+            Function::ParseI64 => (vec![Ty::STR], Ty::Scalar(Scalar::I64)),
+            Function::ParseF64 => (vec![Ty::STR], Ty::Scalar(Scalar::F64)),
+            Function::ReadText => (vec![Ty::STR], Ty::STR),
+            Function::WriteText => (vec![Ty::STR, Ty::STR], Ty::unit()),
+            Function::FileExists => (vec![Ty::STR], Ty::BOOL),
+            Function::ListDir => (vec![Ty::STR], strings(1)),
+            Function::SaveTensor => (vec![Ty::STR, Ty::STR], Ty::unit()),
+            Function::SaveTensors => (vec![Ty::STR, Ty::STR, strings(1)], Ty::unit()),
+            loader if loader.is_loader() => (vec![Ty::STR; args.len()], Ty::Unknown),
+            _ => return None,
+        };
+        for (index, (wanted, given)) in wanted.iter().zip(args).enumerate() {
+            if !self.unify(wanted, given) {
+                let (wanted, got) = (self.show(wanted), self.show(given));
+                let fault = errors::wrong_argument(&wanted, &got, at(index), None);
+                return Some(Err(Box::new(fault)));
+            }
+        }
+        Some(Ok(match function.is_loader() {
+            true => self.loading(function, at(0)),
+            false => result,
+        }))
+    }
+
+    /// A type that the context has to tell.
+    fn loading(&mut self, function: Function, span: Span) -> Ty {
+        let ty = self.vars.fresh(Kind::Any);
+        if let Ty::Var(var) = ty {
+            self.loadings.push(Loading { var, instance: self.cur, function, span });
+        }
+        ty
+    }
+
+    /// Whether a value was loaded and nothing has said yet what it is.
+    pub(super) fn is_loading(&self, ty: &Ty) -> bool {
+        let Ty::Var(free) = self.vars.shallow(ty) else { return false };
+        self.vars.kind(free) == Kind::Any
+            && self.loadings.iter().any(|loading| {
+                self.vars.shallow(&Ty::Var(loading.var)) == Ty::Var(free)
+            })
+    }
+
+    /// Reports what was loaded without a type.
+    pub(super) fn check_loadings(&mut self) {
+        for loading in std::mem::take(&mut self.loadings) {
+            let known = !matches!(self.vars.shallow(&Ty::Var(loading.var)), Ty::Var(_));
+            let work = &mut self.instances[loading.instance.index()];
+            if known || !work.alive {
+                continue;
+            }
+            let message = errors::untyped_load(loading.function.as_str(), loading.span);
+            work.diagnostics.push(message);
+        }
+    }
+}
