@@ -68,9 +68,9 @@ pub fn compile(
     });
     // The range of every index and the extents of every tensor.
     let right = typed.as_ref().filter(|_| !diagnostics.has_errors());
-    let shapes = right.map(|typed| {
+    let shapes = right.zip(coords.as_ref()).map(|(typed, coords)| {
         let (program, interner) = (&resolved.program, &resolved.interner);
-        let (shapes, found) = shapes::analyse(program, typed, interner, options);
+        let (shapes, found) = shapes::analyse(program, typed, coords, interner, options);
         diagnostics.extend(found);
         shapes
     });
@@ -146,10 +146,12 @@ fn print_coords(compilation: &Compilation) -> String {
 
 fn print_shapes(compilation: &Compilation) -> String {
     let Resolved { program, interner, .. } = &compilation.resolved;
-    let (Some(found), Some(typed)) = (&compilation.shapes, &compilation.typed) else {
+    let Compilation { typed: Some(typed), coords: Some(coords), shapes: Some(found), .. } =
+        compilation
+    else {
         return String::new();
     };
-    let reveals = shapes::reveal(program, typed, found, interner);
+    let reveals = shapes::reveal(program, typed, coords, found, interner);
     reveals.iter().map(|reveal| format!("{}: {}\n", reveal.name, reveal.text)).collect()
 }
 

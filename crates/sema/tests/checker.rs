@@ -74,13 +74,14 @@ fn check(text: &str) -> Found {
     if report(diagnostics.into_vec()) {
         return found;
     }
-    let (_, diagnostics) = coords::check(program, &typed, interner);
+    let (coords, diagnostics) = coords::check(program, &typed, interner);
     if report(diagnostics.into_vec()) {
         return found;
     }
-    let (shapes, diagnostics) = shapes::analyse(program, &typed, interner, &Options::default());
+    let (shapes, diagnostics) =
+        shapes::analyse(program, &typed, &coords, interner, &Options::default());
     report(diagnostics.into_vec());
-    for reveal in shapes::reveal(program, &typed, &shapes, interner) {
+    for reveal in shapes::reveal(program, &typed, &coords, &shapes, interner) {
         found.reveals.push(Revealed {
             line: line(reveal.span),
             name: reveal.name,
@@ -209,7 +210,6 @@ fn mentions(text: &str, word: &str) -> bool {
 }
 
 #[test]
-#[ignore = "ranges and shapes are not found yet"]
 fn programs_have_the_ranges_and_shapes_that_are_written_beside_them() {
     let cases = cases();
     assert!(cases.len() >= 180, "only {} cases in {}", cases.len(), folder().display());

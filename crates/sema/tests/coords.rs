@@ -152,9 +152,10 @@ fn reported(checked: &mut Checked, wanted: &str, line: u32) -> Option<String> {
     let mut words = wanted.split_whitespace();
     let code = words.next().unwrap_or("");
     let sources = &checked.sources;
-    let position = checked.found.iter().position(|d| {
-        d.code.as_str() == code && sources.line_col(d.primary.span).line == line
-    });
+    let position = checked
+        .found
+        .iter()
+        .position(|d| d.code.as_str() == code && sources.line_col(d.primary.span).line == line);
     let Some(position) = position else { return Some(format!("line {line}: no {code}")) };
     let hit = checked.found.remove(position);
     let helps: Vec<&str> = hit.helps.iter().map(|help| help.text.as_str()).collect();
@@ -190,9 +191,14 @@ fn damaged_programs_do_not_break_the_pass() {
             let kept = lines.iter().enumerate().filter(|(index, _)| *index != skipped);
             check(&kept.map(|(_, line)| *line).collect::<Vec<_>>().join("\n"));
         }
-        for (from, to) in
-            [("1", "true"), ("batch", "feat"), ("i", "j"), ("f32", "str"), ("..l", "l"), (", ", " + ")]
-        {
+        for (from, to) in [
+            ("1", "true"),
+            ("batch", "feat"),
+            ("i", "j"),
+            ("f32", "str"),
+            ("..l", "l"),
+            (", ", " + "),
+        ] {
             check(&case.text.replace(from, to));
         }
     }

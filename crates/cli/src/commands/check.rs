@@ -17,8 +17,7 @@ Examples:
   einlang check model.ein          report the errors of a program
   einlang check .                  report those of every `.ein` file below the current directory
   einlang check -c 'let x = 1;'    check a program given as text
-  einlang check src --message-format json 2> errors.jsonl
-  einlang check --coords model.ein print the coordinates of every binding";
+  einlang check src --message-format json 2> errors.jsonl";
 
 /// Report the errors of programs without running them
 #[derive(Debug, Args)]
@@ -106,11 +105,8 @@ struct Report {
 }
 
 fn check(input: &Input, shell: &Shell, args: &CheckArgs) -> Report {
-    let options = Options {
-        strict: args.strict,
-        zero_fill: args.zero_fill,
-        outputs: args.outputs.clone(),
-    };
+    let options =
+        Options { strict: args.strict, zero_fill: args.zero_fill, outputs: args.outputs.clone() };
     let mut session = Session::new(&shell.world).with_options(options);
     let (diagnostics, coords) = match input.load(&mut session) {
         Ok(file) if args.coords => {

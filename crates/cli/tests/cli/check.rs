@@ -52,6 +52,18 @@ fn text_and_standard_input_are_checked_too() {
 }
 
 #[test]
+fn coordinates_are_printed_when_wanted() {
+    let layer = "fn layer(x: [f32; batch, in], W: [f32; class, in]) -> [f32; batch, class] {\n    \
+                 let y[batch, class] = sum[in](x[batch, in] * W[class, in]);\n    y\n}\n\
+                 let y = layer([[1.0, 2.0]], [[3.0, 4.0]]);\n";
+    let sandbox = Sandbox::with("layer.ein", layer);
+    sandbox.transcript("check-coords", &["check", "--coords", "layer.ein"]).ends_with(0);
+    let printed = sandbox.einlang(&["ir", "--after", "coords", "layer.ein"]).stdout;
+    let checked = sandbox.einlang(&["check", "-q", "--coords", "layer.ein"]).ends_with(0);
+    checked.says(&printed, "");
+}
+
+#[test]
 fn line_ends_and_marks_of_other_systems_are_fine() {
     let sandbox = Sandbox::with("dos.ein", "\u{feff}let x = 1;\r\nlet y = 2;\r\n");
     sandbox.einlang(&["check", "dos.ein"]).ends_with(0);

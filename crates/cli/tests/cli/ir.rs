@@ -20,7 +20,7 @@ fn each_stage_prints_the_program() {
 #[test]
 fn the_last_stage_is_the_default() {
     let sandbox = Sandbox::new();
-    let last = sandbox.einlang(&["ir", "-c", "let x = 1;", "--after", "coords"]).stdout;
+    let last = sandbox.einlang(&["ir", "-c", "let x = 1;", "--after", "shapes"]).stdout;
     sandbox.einlang(&["ir", "-c", "let x = 1;"]).ends_with(0).says(&last, "");
     sandbox.einlang_with_stdin(&["ir", "-"], b"let x = 1;").ends_with(0).says(&last, "");
 }

@@ -32,7 +32,8 @@ impl<'a, P: Clone> Rounds<'a, P> {
         let mut rounds = Rounds { problem, exprs, ranges, equalities, facts, pending };
         for at in 0..rounds.exprs.len() {
             // Only reads that always happen constrain by their offsets.
-            let settled = rounds.bare_index(at).is_some_and(|i| problem.indices[i].explicit.is_none());
+            let settled =
+                rounds.bare_index(at).is_some_and(|i| problem.indices[i].explicit.is_none());
             rounds.pending[at] = problem.subscripts[at].read == Read::Always
                 && rounds.exprs[at].is_some()
                 && !settled;

@@ -6,12 +6,7 @@ use crate::builtins::{Constructor, Function};
 use crate::hir::ExprId;
 
 impl Checker<'_> {
-    pub(super) fn builtin(
-        &mut self,
-        expr: ExprId,
-        function: Function,
-        args: &[(ExprId, &Val)],
-    ) -> Layout {
+    pub(super) fn builtin(&mut self, function: Function, args: &[(ExprId, &Val)]) -> Layout {
         match (function, args) {
             (
                 Function::Print
@@ -28,7 +23,7 @@ impl Checker<'_> {
                 element.after(vec![Axis::default()])
             }
             (_, [(a, left), (b, right)]) => {
-                self.elementwise(expr, (*a, &left.layout), (*b, &right.layout))
+                self.elementwise((*a, &left.layout), (*b, &right.layout))
             }
             // Elementary functions go leaf by leaf.
             (_, [(_, value)]) => value.layout.clone(),

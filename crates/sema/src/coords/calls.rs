@@ -26,9 +26,7 @@ impl<'p> Checker<'p> {
                 let placed = self.placed(*instance, args, &values);
                 self.call_placed(expr, *instance, function.layout.env, placed, &[]).0
             }
-            Some(Callee::Function(FnTy::Builtin(builtin))) => {
-                self.builtin(expr, *builtin, &operands)
-            }
+            Some(Callee::Function(FnTy::Builtin(builtin))) => self.builtin(*builtin, &operands),
             Some(Callee::Function(FnTy::Constructor(constructor))) => {
                 let parts = values.iter().map(|val| val.layout.clone()).collect();
                 super::builtins::constructed(*constructor, parts)

@@ -89,26 +89,19 @@ impl Checker<'_> {
         if op == BinaryOp::In {
             return Val { layout: Layout::default(), reach };
         }
-        Val { layout: self.elementwise(expr, (a, &left.layout), (b, &right.layout)), reach }
+        Val { layout: self.elementwise((a, &left.layout), (b, &right.layout)), reach }
     }
 
     /// Whole tensors of one shape, or a tensor and a scalar.
-    pub(super) fn elementwise(
-        &mut self,
-        expr: ExprId,
-        a: (ExprId, &Layout),
-        b: (ExprId, &Layout),
-    ) -> Layout {
+    pub(super) fn elementwise(&mut self, a: (ExprId, &Layout), b: (ExprId, &Layout)) -> Layout {
         if let Some((x, y)) = a.1.clash(b.1) {
             let (left, right) = (self.snippet(a.0), self.snippet(b.0));
             let (x, y) = (self.text(x.name), self.text(y.name));
             let (shown_a, shown_b) = (self.show(a.1), self.show(b.1));
-            let span = self.span(expr);
             let places = (self.span(a.0), self.span(b.0));
             self.report(errors::operand_layouts(
                 (&left, &shown_a, x),
                 (&right, &shown_b, y),
-                span,
                 places,
             ));
         }

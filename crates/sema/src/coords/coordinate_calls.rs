@@ -118,9 +118,7 @@ impl<'p> Checker<'p> {
             let TypeKind::Tensor(_, dims) = &ty.kind else { continue };
             let mut rests: HashMap<LocalId, u32> = HashMap::new();
             for binding in bindings {
-                let has = |dim: &Dim| {
-                    matches!(dim, Dim::Extent(Res::Local(l), _) if *l == binding.parameter)
-                };
+                let has = |dim: &Dim| matches!(dim, Dim::Extent(Res::Local(l), _) if *l == binding.parameter);
                 let Some(at) = dims.iter().position(has) else { continue };
                 let (before, after) = (&dims[..at], &dims[at + 1..]);
                 match self.position_of(layout, *binding, before, after) {

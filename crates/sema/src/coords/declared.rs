@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 
-use super::layout::{Axis, Coordinate, Layout, join_axes};
 use super::Checker;
+use super::layout::{Axis, Coordinate, Layout, join_axes};
 use crate::errors;
 use crate::hir::*;
 use crate::types::{InstanceId, Ty};

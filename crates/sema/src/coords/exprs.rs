@@ -37,10 +37,9 @@ impl<'p> Checker<'p> {
 
     fn expr_kind(&mut self, expr: ExprId) -> Val {
         match self.body().kind(expr) {
-            ExprKind::Error
-            | ExprKind::Literal(_)
-            | ExprKind::Last
-            | ExprKind::Coordinate(_) => Val::default(),
+            ExprKind::Error | ExprKind::Literal(_) | ExprKind::Last | ExprKind::Coordinate(_) => {
+                Val::default()
+            }
             ExprKind::Format(parts) => self.format(parts),
             ExprKind::Name(res) => self.name_val(*res, expr),
             ExprKind::Tuple(items) => self.tuple(items),

@@ -183,7 +183,13 @@ pub(super) fn join_axes(a: Axis, b: Axis) -> Axis {
     match (a.coordinate, b.coordinate) {
         (None, _) => b,
         (_, None) => a,
-        (Some(x), Some(y)) if x.name == y.name => if a.free { b } else { a },
+        (Some(x), Some(y)) if x.name == y.name => {
+            if a.free {
+                b
+            } else {
+                a
+            }
+        }
         _ => match (a.free, b.free) {
             (false, true) => a,
             (true, false) => b,

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use einlang_source::{Diagnostic, Name};
 
 use super::layout::{Axis, Coordinate, Layout};
-use super::{Checker, Dep, MAX_DEPTH, Place, Reach, VariantId};
+use super::{Checker, Dep, MAX_DEPTH, Reach, VariantId};
 use crate::hir::*;
 use crate::types::InstanceId;
 
@@ -160,7 +160,7 @@ impl Checker<'_> {
     /// Runs `f` with another variant as the one being walked.
     pub(super) fn inside<R>(&mut self, id: VariantId, f: impl FnOnce(&mut Self) -> R) -> R {
         let cur = std::mem::replace(&mut self.cur, id);
-        let place = std::mem::replace(&mut self.place, Place::default());
+        let place = std::mem::take(&mut self.place);
         let n_trials = std::mem::take(&mut self.n_trials);
         let result = f(self);
         (self.cur, self.place, self.n_trials) = (cur, place, n_trials);

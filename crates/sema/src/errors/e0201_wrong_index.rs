@@ -32,16 +32,16 @@ pub(crate) fn wrong_index(
             let help = format!("did you mean {}?", names.join(" and "));
             diagnostic.with_edits(help, edits)
         }
-        Some((at, None)) => diagnostic
-            .with_label(at, format!("`{index}` is introduced here"))
-            .with_edit(
+        Some((at, None)) => {
+            diagnostic.with_label(at, format!("`{index}` is introduced here")).with_edit(
                 format!(
                     "did you mean `{wanted}`? use that name, or let `{index}` range over it: \
                      `{index}: {wanted}`"
                 ),
                 at,
                 format!("{index}: {wanted}"),
-            ),
+            )
+        }
         Some((at, Some(coordinate))) => diagnostic
             .with_label(at, format!("`{index}` is declared over `{coordinate}` here"))
             .with_help(format!(
@@ -96,7 +96,6 @@ pub(crate) fn rest_differs(
 pub(crate) fn operand_layouts(
     (left, left_layout, a): (&str, &str, &str),
     (right, right_layout, b): (&str, &str, &str),
-    span: Span,
     (at_left, at_right): (Span, Span),
 ) -> Diagnostic {
     Diagnostic::error(
@@ -105,14 +104,14 @@ pub(crate) fn operand_layouts(
             "axis `{a}` of `{left}` meets axis `{b}` of `{right}`: `{left}` is `{left_layout}`, \
              `{right}` is `{right_layout}`"
         ),
-        span,
-        "these go axis by axis",
+        at_right,
+        format!("`{right_layout}`"),
     )
     .with_label(at_left, format!("`{left_layout}`"))
-    .with_label(at_right, format!("`{right_layout}`"))
+    .with_note("whole tensors go together axis by axis")
     .with_help(format!(
         "write the indexed form, which says how the axes belong together, or rename the axes of \
-         one side: `{right} as [_; {}]`",
+         one side: `{right} as […; {}]`",
         left_layout.trim_matches(['[', ']'])
     ))
 }

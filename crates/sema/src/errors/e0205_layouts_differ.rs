@@ -44,12 +44,7 @@ pub(crate) fn return_layout(
 }
 
 /// A value whose layout is not that of its annotation.
-pub(crate) fn annotation_layout(
-    declared: &str,
-    layout: &str,
-    span: Span,
-    at: Span,
-) -> Diagnostic {
+pub(crate) fn annotation_layout(declared: &str, layout: &str, span: Span, at: Span) -> Diagnostic {
     Diagnostic::error(
         Code::E0205,
         format!("this value is `{layout}`, but `{declared}` is declared for it"),
@@ -103,7 +98,7 @@ pub(crate) fn no_such_axis(
         (true, 0) => diagnostic.with_help(format!("give `{function}` a tensor with such an axis")),
         (true, _) => diagnostic.with_help(format!(
             "name the axes where the call reads them, as in `{argument}[…, {coordinate}]`, or \
-             with `as [_; …, {coordinate}]`"
+             with `as […; …, {coordinate}]`"
         )),
         (false, _) => {
             let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
@@ -157,7 +152,7 @@ fn advise(
     match has_rest {
         true => diagnostic.with_help(format!("rename `{found}` to `{wanted}` with `as`")),
         false => diagnostic.with_help(format!(
-            "if `{found}` is meant as `{wanted}`, rename the axes: `{value} as [_; {}]`",
+            "if `{found}` is meant as `{wanted}`, rename the axes: `{value} as […; {}]`",
             declared.trim_matches(['[', ']'])
         )),
     }

@@ -3,7 +3,12 @@
 use einlang_source::{Code, Diagnostic, Span};
 
 /// No read determines the index.
-pub(crate) fn no_range(name: &str, suggestion: Option<&str>, output: bool, span: Span) -> Diagnostic {
+pub(crate) fn no_range(
+    name: &str,
+    suggestion: Option<&str>,
+    output: bool,
+    span: Span,
+) -> Diagnostic {
     let place = if output { "on the left side" } else { "of the reduction" };
     let diagnostic = Diagnostic::error(
         Code::E0302,

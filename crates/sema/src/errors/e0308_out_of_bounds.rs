@@ -3,10 +3,18 @@
 use einlang_source::{Code, Diagnostic, Span};
 
 /// A subscript that leaves its axis.
-pub(crate) fn out_of_bounds(tensor: &str, axis: usize, value: &str, extent: &str, span: Span) -> Diagnostic {
+pub(crate) fn out_of_bounds(
+    tensor: &str,
+    axis: usize,
+    value: &str,
+    extent: &str,
+    span: Span,
+) -> Diagnostic {
     Diagnostic::error(
         Code::E0308,
-        format!("the subscript `{value}` leaves axis {axis} of `{tensor}`, whose extent is {extent}"),
+        format!(
+            "the subscript `{value}` leaves axis {axis} of `{tensor}`, whose extent is {extent}"
+        ),
         span,
         format!("valid subscripts are 0..{extent}"),
     )

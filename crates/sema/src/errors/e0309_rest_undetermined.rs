@@ -10,5 +10,7 @@ pub(crate) fn rest_undetermined(name: &str, span: Span) -> Diagnostic {
         span,
         "no read on the right side has this rest",
     )
-    .with_help(format!("take them from a tensor: `..{name}: x`, or read one with it: `x[..{name}]`"))
+    .with_help(format!(
+        "take them from a tensor: `..{name}: x`, or read one with it: `x[..{name}]`"
+    ))
 }

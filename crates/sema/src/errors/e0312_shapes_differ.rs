@@ -73,7 +73,13 @@ pub(crate) fn element_extents(a: (&str, Span), b: (&str, Span), axis: usize) -> 
 }
 
 /// New values of an update that do not fill the points they replace.
-pub(crate) fn update_extents(points: &str, values: &str, axis: usize, span: Span, base: Span) -> Diagnostic {
+pub(crate) fn update_extents(
+    points: &str,
+    values: &str,
+    axis: usize,
+    span: Span,
+    base: Span,
+) -> Diagnostic {
     Diagnostic::error(
         Code::E0312,
         format!("the update replaces {points} points along axis {axis} with {values} values"),
@@ -96,7 +102,12 @@ pub(crate) fn body_extent_varies(name: &str, axis: usize, extent: &str, span: Sp
 }
 
 /// Clauses whose bodies have different extents.
-pub(crate) fn clause_extents(name: &str, axis: usize, a: (&str, Span), b: (&str, Span)) -> Diagnostic {
+pub(crate) fn clause_extents(
+    name: &str,
+    axis: usize,
+    a: (&str, Span),
+    b: (&str, Span),
+) -> Diagnostic {
     Diagnostic::error(
         Code::E0312,
         format!("axis {axis} of `{name}` has extent {} in this clause, but {} in all", a.0, b.0),

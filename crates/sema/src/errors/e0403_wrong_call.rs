@@ -212,12 +212,7 @@ fn quoted(names: &[&str]) -> String {
 }
 
 /// A call of a library function that goes wrong inside, for arguments of these types.
-pub(crate) fn library_call(
-    name: &str,
-    types: &str,
-    span: Span,
-    inner: &Diagnostic,
-) -> Diagnostic {
+pub(crate) fn library_call(name: &str, types: &str, span: Span, inner: &Diagnostic) -> Diagnostic {
     Diagnostic::error(
         inner.code,
         format!("`{name}` does not work for these arguments: {}", inner.message),

@@ -13,8 +13,12 @@ pub(crate) fn self_read_outside(
 ) -> Diagnostic {
     let side = if below { "before its first point" } else { "beyond its last point" };
     let help = match below {
-        true => format!("start the range later and add a base clause, or read with a default: `{name}[{value} else 0]`"),
-        false => format!("end the range earlier and add a clause for the last points, or read with a default: `{name}[{value} else 0]`"),
+        true => format!(
+            "start the range later and add a base clause, or read with a default: `{name}[{value} else 0]`"
+        ),
+        false => format!(
+            "end the range earlier and add a clause for the last points, or read with a default: `{name}[{value} else 0]`"
+        ),
     };
     Diagnostic::error(
         Code::E0501,

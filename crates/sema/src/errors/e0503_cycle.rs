@@ -17,7 +17,7 @@ pub(crate) fn cycle_of_bindings(names: &[&str], reads: &[(&str, &str, Span)]) ->
     for (name, _, span) in &reads[1..] {
         diagnostic = diagnostic.with_label(*span, format!("`{name}` needs this first"));
     }
-    diagnostic
-        .with_note(shown_cycle(reads))
-        .with_help("let one of them read points of the others that come earlier, such as `a[t - 1]`")
+    diagnostic.with_note(shown_cycle(reads)).with_help(
+        "let one of them read points of the others that come earlier, such as `a[t - 1]`",
+    )
 }

@@ -30,7 +30,8 @@ impl<'p> Lower<'p> {
             return Ok(known.clone());
         }
         let outer = std::mem::replace(&mut self.here, self.body().span(expr));
-        let value = self.eval_here(expr);
+        let hint = self.hint.take();
+        let value = self.eval_here(expr, hint);
         self.here = outer;
         let value = value?;
         let kind = self.body().kind(expr);
@@ -42,7 +43,7 @@ impl<'p> Lower<'p> {
         Ok(value)
     }
 
-    fn eval_here(&mut self, expr: ExprId) -> R<Val<'p>> {
+    fn eval_here(&mut self, expr: ExprId, hint: Option<String>) -> R<Val<'p>> {
         let kind = self.body().kind(expr);
         let is_compound = matches!(
             kind,
@@ -68,7 +69,7 @@ impl<'p> Lower<'p> {
         let value = if self.needs_host_now(expr) {
             self.eval_kind(expr, kind)
         } else {
-            let (name, span) = (self.fresh("v"), self.here);
+            let (name, span) = (hint.unwrap_or_else(|| self.fresh("v")), self.here);
             let mut known = None;
             let id = self.define_scalar(&name, span, |cx| {
                 let value = cx.eval_kind(expr, kind)?;

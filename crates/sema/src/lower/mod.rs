@@ -64,6 +64,7 @@ use einlang_tir::types::Ident;
 use crate::hir::{DefId, ExprId, Program};
 use crate::shapes::Shapes;
 use crate::stack::with_large_stack;
+use crate::types::walk::Captures;
 use crate::types::{InstanceId, Ty, Typed};
 
 use value::{Frame, R, Val};
@@ -162,6 +163,9 @@ struct Lower<'p> {
     inputs: HashMap<DefId, Val<'p>>,
     module_frames: HashMap<InstanceId, Frame<'p>>,
     facts: classify::Facts,
+    captures: Captures,
+    /// The name of the binding that the next scalar is for.
+    hint: Option<String>,
     type_names: HashMap<Ty, Ident>,
     /// Scalars are computed by host instructions in this function.
     host_scalars: bool,
@@ -203,6 +207,8 @@ impl<'p> Lower<'p> {
             inputs: HashMap::new(),
             module_frames: HashMap::new(),
             facts: classify::Facts::new(program, typed),
+            captures: Captures::new(program),
+            hint: None,
             type_names: HashMap::new(),
             host_scalars: false,
             exact: false,

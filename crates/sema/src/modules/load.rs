@@ -67,7 +67,8 @@ pub(crate) fn load(
 ) -> Loaded {
     let mut loader = Loader { world, sources, diagnostics, loaded: Loaded::default() };
     let file = loader.parse(root);
-    let module = ModuleSource { name: None, parent: None, public: true, file, node: 0, library: false };
+    let module =
+        ModuleSource { name: None, parent: None, public: true, file, node: 0, library: false };
     loader.module(module, folder, 0);
     loader.loaded
 }

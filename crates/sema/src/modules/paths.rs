@@ -73,7 +73,8 @@ fn library_path(
         && cx.program.modules[from].library
         && cx.spelling(area.name) == INTRINSICS
     {
-        let found = Function::parse(cx.spelling(name.name)).filter(|_| namespace == Namespace::Values);
+        let found =
+            Function::parse(cx.spelling(name.name)).filter(|_| namespace == Namespace::Values);
         return found
             .map(|function| Res::Builtin(Builtin::Function(function)))
             .ok_or(PathError::NoItem(2, root));

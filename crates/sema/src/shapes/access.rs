@@ -3,10 +3,10 @@
 use einlang_index::solve::AxisId;
 use einlang_index::{MinMax, Quasi};
 
+use super::Analyser;
 use super::formula::Formula;
 use super::frame::{Access, At, FrameRead};
 use super::value::{Shape, natural};
-use super::Analyser;
 use crate::errors;
 use crate::hir::*;
 
@@ -41,10 +41,32 @@ impl<'p> Analyser<'p> {
             _ => self.eval(base),
         };
         let part = self.select(expr, base, &whole, subscripts, default);
-        if let Some(default) = default {
-            self.under(Formula::Unknown, |cx| cx.eval(default));
+        match default {
+            Some(default) => {
+                let other = self.under(Formula::Unknown, |cx| cx.eval(default));
+                self.settled_by(&part, &other)
+            }
+            None => part,
         }
-        part
+    }
+
+    /// A part of a binding that is being defined has the extents that its default says.
+    fn settled_by(&self, part: &Shape, default: &Shape) -> Shape {
+        match (part, default) {
+            (Shape::Tensor(extents, element), Shape::Tensor(others, other))
+                if extents.len() == others.len() =>
+            {
+                let known = extents.iter().zip(others).map(|(extent, other)| {
+                    if self.symbols.mentions_open(extent) { other } else { extent }.clone()
+                });
+                Shape::Tensor(known.collect(), Box::new(self.settled_by(element, other)))
+            }
+            (Shape::Record(parts), Shape::Record(others)) if parts.len() == others.len() => {
+                let parts = parts.iter().zip(others).map(|(a, b)| self.settled_by(a, b));
+                Shape::Record(parts.collect())
+            }
+            _ => part.clone(),
+        }
     }
 
     /// The part of a tensor that subscripts select.
@@ -244,6 +266,35 @@ impl<'p> Analyser<'p> {
         });
     }
 
+    /// One axis of the result of a call, read at a point.
+    pub(super) fn read_result(
+        &mut self,
+        expr: ExprId,
+        tensor: &str,
+        number: usize,
+        value: Quasi,
+        extent: MinMax,
+    ) {
+        let next = AxisId(self.axes.len() as u32);
+        let key = format!("expr.{}.{}", self.cur.index(), expr.index());
+        let axis = *self.axes.entry((key, number)).or_insert(next);
+        let (condition, span) = (self.condition(), self.span(expr));
+        self.frame.reads.push(FrameRead {
+            instance: self.cur,
+            expr,
+            position: 0,
+            value,
+            extent,
+            axis,
+            number,
+            tensor: tensor.to_owned(),
+            condition,
+            own: false,
+            span,
+        });
+        self.here().reads.insert(expr, vec![true]);
+    }
+
     /// Whether an expression has a part that differs from point to point and is no index.
     fn varies(&self, value: &Quasi) -> bool {
         if self.frame.scope.is_empty() {
@@ -268,7 +319,9 @@ impl<'p> Analyser<'p> {
         let at = self.eval(subscript);
         self.lasts.pop();
         let constant = at.as_quasi().and_then(Quasi::as_constant);
-        if let Some(value) = constant.and_then(|at| usize::try_from(at).ok()).and_then(|at| values.get(at)) {
+        if let Some(value) =
+            constant.and_then(|at| usize::try_from(at).ok()).and_then(|at| values.get(at))
+        {
             self.here().reads.insert(expr, vec![true]);
             return Shape::Int(value.clone());
         }
@@ -285,7 +338,14 @@ impl<'p> Analyser<'p> {
         self.reselect(expr, base, &whole, at, default)
     }
 
-    fn reselect(&mut self, expr: ExprId, base: ExprId, whole: &Shape, at: Shape, default: bool) -> Shape {
+    fn reselect(
+        &mut self,
+        expr: ExprId,
+        base: ExprId,
+        whole: &Shape,
+        at: Shape,
+        default: bool,
+    ) -> Shape {
         let extent = whole.extents().remove(0);
         let mut reading = Reading {
             expr,

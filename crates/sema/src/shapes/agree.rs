@@ -2,10 +2,10 @@
 
 use einlang_index::MinMax;
 
+use super::Analyser;
 use super::clauses::Record;
 use super::result::CheckKind;
 use super::value::Shape;
-use super::Analyser;
 use crate::errors;
 use crate::hir::*;
 

@@ -3,9 +3,10 @@
 use einlang_index::{MinMax, Truth};
 use einlang_source::Span;
 
-use super::result::{Check, CheckKind};
-use super::value::{Shape, natural};
 use super::Analyser;
+use super::result::{Check, CheckKind};
+use super::symbols::Origin;
+use super::value::{Shape, natural};
 use crate::errors;
 use crate::hir::*;
 use crate::types::Ty;
@@ -31,6 +32,43 @@ impl Analyser<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Binds the one size of an expression that nothing else binds, such as `N` in `2 * N`.
+    fn solve_sizes(&mut self, dims: &[Dim], extents: &[MinMax]) {
+        for (dim, extents) in self.dims_of(dims, extents) {
+            let (Dim::Expr(expr), [extent]) = (dim, &extents[..]) else { continue };
+            let body = self.body();
+            let mut unbound: Vec<LocalId> = Vec::new();
+            crate::types::walk::visit(body, vec![*expr], &mut |_, kind| {
+                if let ExprKind::Name(Res::Local(local)) = kind
+                    && matches!(body[*local].kind, LocalKind::Extent(_))
+                {
+                    unbound.push(*local);
+                }
+            });
+            unbound.sort_unstable();
+            unbound.dedup();
+            unbound.retain(|local| !self.is_bound(*local));
+            let [local] = unbound[..] else { continue };
+            let name = self.text(body[local].name.name).to_owned();
+            let var = self.symbols.symbol(&name, Origin::Unbound);
+            self.bind(local, Shape::Int(var.into()));
+            let Shape::Int(MinMax::Value(value)) = self.closed(|cx| cx.eval(*expr)) else {
+                continue;
+            };
+            let coefficient = value.affine().coeff(var);
+            let rest = value.combine(1, &var.into(), -coefficient);
+            let room = rest.ok().and_then(|rest| extent.add_scaled(&rest, -1).ok());
+            let solved = match (room, coefficient) {
+                (Some(room), 1..) => room.floor_div(coefficient).ok(),
+                _ => None,
+            };
+            if let Some(solved) = solved {
+                self.symbols.bind(var, Origin::Computed(solved));
+                self.facts.nonnegative(var);
+            }
         }
     }
 
@@ -74,11 +112,14 @@ impl Analyser<'_> {
             Dim::Rest(rest, _) => self.rest_width(*rest),
             _ => None,
         };
-        let fixed: usize = dims.iter().map(|dim| match dim {
-            Dim::Rest(..) => rests(dim).unwrap_or(0),
-            Dim::AnyRank(_) => 0,
-            _ => 1,
-        }).sum();
+        let fixed: usize = dims
+            .iter()
+            .map(|dim| match dim {
+                Dim::Rest(..) => rests(dim).unwrap_or(0),
+                Dim::AnyRank(_) => 0,
+                _ => 1,
+            })
+            .sum();
         let spare = extents.len().saturating_sub(fixed);
         let mut at = 0;
         let mut result = Vec::new();
@@ -106,6 +147,7 @@ impl Analyser<'_> {
         match (&ty.kind, shape) {
             (TypeKind::Tensor(element, dims), Shape::Tensor(extents, inner)) => {
                 self.bind_sizes(shape, Some(ty));
+                self.solve_sizes(dims, extents);
                 let mut result = Vec::with_capacity(extents.len());
                 for (dim, extents) in self.dims_of(dims, extents) {
                     let axis = result.len();
@@ -122,12 +164,11 @@ impl Analyser<'_> {
                 shape.clone()
             }
             (TypeKind::Tuple(parts), Shape::Record(shapes)) => {
-                let annotated = shapes.iter().enumerate().map(|(position, shape)| {
-                    match parts.get(position) {
+                let annotated =
+                    shapes.iter().enumerate().map(|(position, shape)| match parts.get(position) {
                         Some(part) => self.annotate(shape, part, span, what),
                         None => shape.clone(),
-                    }
-                });
+                    });
                 Shape::Record(annotated.collect())
             }
             _ => shape.clone(),
@@ -144,18 +185,18 @@ impl Analyser<'_> {
     ) -> Vec<MinMax> {
         let (wanted, place) = match dim {
             Dim::Any(_) | Dim::AnyRank(_) => return extents,
-            Dim::Rest(rest, place) => return self.annotated_rest(*rest, extents, axis, *place, span, what),
+            Dim::Rest(rest, place) => {
+                return self.annotated_rest(*rest, extents, axis, *place, span, what);
+            }
             Dim::Extent(res, place) => (self.name_shape(*res), *place),
             Dim::Expr(expr) => (self.closed(|cx| cx.eval(*expr)), self.span(*expr)),
         };
         let (Shape::Int(wanted), [found]) = (wanted, &extents[..]) else { return extents };
-        // An extent is never negative, whatever the expression says.
-        let wanted = self.facts.simplified(&natural(wanted));
-        if self.required(found, &wanted, axis, what, span, place) {
-            vec![wanted]
-        } else {
-            extents
+        let nonnegative = self.facts.simplified(&natural(wanted.clone()));
+        if self.facts.compare(&self.symbols.resolved(found), &nonnegative) == Truth::True {
+            return extents;
         }
+        if self.required(found, &wanted, axis, what, span, place) { vec![wanted] } else { extents }
     }
 
     /// A rest that occurs again stands for the same extents.

@@ -1,7 +1,7 @@
 //! Blocks and their statements.
 
-use super::value::Shape;
 use super::Analyser;
+use super::value::Shape;
 use crate::hir::*;
 use crate::types::groups;
 

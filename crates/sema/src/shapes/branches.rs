@@ -2,10 +2,10 @@
 
 use einlang_index::{MinMax, Truth};
 
+use super::Analyser;
 use super::formula::Formula;
 use super::symbols::{Path, Source};
 use super::value::Shape;
-use super::Analyser;
 use crate::hir::*;
 
 impl<'p> Analyser<'p> {
@@ -45,7 +45,8 @@ impl<'p> Analyser<'p> {
         let mut result: Option<Shape> = None;
         for arm in arms {
             self.bind_pattern(&arm.pattern, &found);
-            let whole = matches!(arm.pattern.kind, PatternKind::Wildcard | PatternKind::Bind(_, None));
+            let whole =
+                matches!(arm.pattern.kind, PatternKind::Wildcard | PatternKind::Bind(_, None));
             let only = whole && arms.len() == 1 && arm.guard.is_none();
             let condition = if only { Formula::Constant(true) } else { Formula::Unknown };
             let shape = self.under(condition, |cx| {

@@ -2,9 +2,9 @@
 
 use einlang_index::MinMax;
 
+use super::Analyser;
 use super::expressions::{integer, plain};
 use super::value::Shape;
-use super::Analyser;
 use crate::builtins::{Builtin, Function};
 use crate::hir::*;
 use crate::types::Ty;

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 
 use einlang_index::{MinMax, Truth, Var, VarKind};
 
+use super::Analyser;
 use super::instances::State;
 use super::result::{Check, CheckKind};
 use super::symbols::{Origin, Path, Source, substituted};
 use super::value::Shape;
-use super::Analyser;
+use crate::builtins::Function;
 use crate::errors;
 use crate::hir::*;
 use crate::types::{Callee, FnTy, InstanceId};
@@ -18,7 +19,14 @@ impl<'p> Analyser<'p> {
         if !matches!(self.body().kind(callee), ExprKind::Name(_)) {
             self.eval(callee);
         }
+        let n_accesses = self.frame.accesses.len();
         let shapes: Vec<Shape> = args.iter().map(|arg| self.eval(arg.value)).collect();
+        let reads_nothing = [Function::Len, Function::Shape, Function::Typeof];
+        if let Some(Callee::Function(FnTy::Builtin(function))) = self.typed_here().calls.get(&expr)
+            && reads_nothing.contains(function)
+        {
+            self.frame.accesses.truncate(n_accesses);
+        }
         match self.typed_here().calls.get(&expr) {
             Some(Callee::Instance(id)) => {
                 let id = *id;
@@ -95,6 +103,12 @@ impl<'p> Analyser<'p> {
                     Given::Value(value) => {
                         with.insert(var, value);
                     }
+                    Given::Computed(value) => match self.in_caller(call, &value) {
+                        Some(value) => {
+                            with.insert(var, value);
+                        }
+                        None => foreign = true,
+                    },
                     Given::Kept => {}
                     Given::Foreign => foreign = true,
                 },
@@ -107,7 +121,13 @@ impl<'p> Analyser<'p> {
         substituted(&value, &|var| with.get(&var).cloned())
     }
 
-    fn translated(&mut self, expr: ExprId, call: &Call<'_>, shape: &Shape, path: &mut Path) -> Shape {
+    fn translated(
+        &mut self,
+        expr: ExprId,
+        call: &Call<'_>,
+        shape: &Shape,
+        path: &mut Path,
+    ) -> Shape {
         match shape {
             Shape::Opaque => Shape::Opaque,
             Shape::Int(value) => self.in_caller(call, value).map_or(Shape::Opaque, Shape::Int),
@@ -170,7 +190,9 @@ impl<'p> Analyser<'p> {
                 CheckKind::Annotation => {
                     errors::argument_extent((a, &x, check.places.0), (b, &y, check.places.1), span)
                 }
-                _ => errors::extents_at_call((a, &x, check.places.0), (b, &y, check.places.1), span),
+                _ => {
+                    errors::extents_at_call((a, &x, check.places.0), (b, &y, check.places.1), span)
+                }
             };
             return self.report(diagnostic);
         }
@@ -186,6 +208,8 @@ struct Call<'a> {
 enum Given {
     /// What the arguments say.
     Value(MinMax),
+    /// What other symbols of the callee say.
+    Computed(MinMax),
     /// The symbol means the same outside.
     Kept,
     /// The symbol means something only inside.
@@ -197,6 +221,7 @@ impl Call<'_> {
         let (source, path) = match origin {
             Origin::Axis(source, path, _) | Origin::Value(source, path) => (source, path),
             Origin::Until(instance, _) if *instance == self.id => return Given::Foreign,
+            Origin::Computed(value) => return Given::Computed(value.clone()),
             Origin::Until(..) | Origin::Unbound => return Given::Kept,
         };
         match source {

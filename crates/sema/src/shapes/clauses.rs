@@ -3,11 +3,11 @@
 use einlang_index::MinMax;
 use einlang_source::Span;
 
+use super::Analyser;
 use super::formula::Formula;
 use super::frame::Mark;
 use super::scopes::Opened;
 use super::value::Shape;
-use super::Analyser;
 use crate::hir::*;
 
 /// A clause, or a plain `let` of a recursive group, after it was walked.

@@ -3,15 +3,15 @@
 use einlang_index::{Domain, Map, MinMax, Quasi, Result, Truth, Var};
 use einlang_source::{Severity, Span};
 
+use super::Analyser;
 use super::clauses::Record;
 use super::facts::vars_of;
 use super::frame::{Access, At};
 use super::result::{ClauseShape, Slot};
 use super::scopes::Opened;
-use super::Analyser;
 use crate::errors;
 use crate::hir::*;
-use crate::types::InstanceId;
+use crate::types::{InstanceId, Ty};
 
 /// What is known of the points of a binding.
 #[derive(Debug)]
@@ -71,7 +71,11 @@ impl<'p> Analyser<'p> {
     }
 
     /// The points of one clause; nothing when a range is missing.
-    fn clause_shape(&mut self, record: &Record<'p>, target: LocalId) -> Option<Result<ClauseShape>> {
+    fn clause_shape(
+        &mut self,
+        record: &Record<'p>,
+        target: LocalId,
+    ) -> Option<Result<ClauseShape>> {
         let mut slots = Vec::new();
         let mut dims: Vec<Var> = Vec::new();
         for slot in &record.slots {
@@ -147,7 +151,15 @@ impl<'p> Analyser<'p> {
                 sure = sure.union(&domain)?;
             }
         }
-        let facts = self.facts.about(vars_of(&extents).into_iter().chain(whole.params()));
+        let mut facts = self.facts.about(vars_of(&extents).into_iter().chain(whole.params()));
+        for clause in clauses {
+            // Sizes for which a clause has no point at all are not what a gap is about.
+            if let Ok(used) = clause.domain.occupied()
+                && let [set] = used.sets()
+            {
+                set.constraints().for_each(|constraint| facts.assume(constraint));
+            }
+        }
         let missing = |covered: &Domain| -> Result<Option<Domain>> {
             let gap = whole.subtract(covered)?;
             Ok((gap.always_empty_given(facts.set()) == Truth::False).then_some(gap))
@@ -234,7 +246,8 @@ impl<'p> Analyser<'p> {
             };
             let dim = dims[next];
             next += 1;
-            let (low, high) = (self.symbols.resolved(&low), high.map(|h| self.symbols.resolved(&h)));
+            let (low, high) =
+                (self.symbols.resolved(&low), high.map(|h| self.symbols.resolved(&h)));
             domain = domain.intersect(&low.at_most_domain(&dims, &dim.into())?)?;
             if let Some(high) = high {
                 let last = high.add_constant(-1)?;
@@ -254,14 +267,15 @@ impl<'p> Analyser<'p> {
             // A gap may be what a mistake leaves behind.
             return;
         }
-        for ((instance, _), coverage) in found {
+        for ((instance, local), coverage) in found {
             let count = match &coverage.gap {
                 Gap::None => continue,
                 Gap::Guarded => None,
                 Gap::Points(points) => points.count().ok(),
             };
+            let zero = self.has_zero(self.typed.instance(instance).local(local));
             let output = self.is_output(instance, &coverage.name);
-            if coverage.read.is_none() && !output {
+            if coverage.read.is_none() && !output && zero {
                 continue;
             }
             let diagnostic = errors::undefined_points(
@@ -269,9 +283,23 @@ impl<'p> Analyser<'p> {
                 count,
                 coverage.span,
                 coverage.read,
-                self.options.strict,
+                self.options.strict || !zero,
             );
             self.report(diagnostic);
+        }
+    }
+
+    /// Whether undefined points of a type can be zero.
+    fn has_zero(&self, ty: &Ty) -> bool {
+        match ty {
+            Ty::Tensor(element, _) => self.has_zero(element),
+            Ty::Tuple(parts) => parts.iter().all(|part| self.has_zero(part)),
+            Ty::Struct(def, args) => match self.field_types(*def, args) {
+                Some(parts) => parts.iter().all(|part| self.has_zero(part)),
+                None => false,
+            },
+            Ty::Enum(..) | Ty::Option(_) | Ty::Result(..) | Ty::Fn(_) => false,
+            _ => true,
         }
     }
 

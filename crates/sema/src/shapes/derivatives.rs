@@ -1,8 +1,8 @@
 //! The shape of `@y / @x`: shape(y) ++ shape(x), records part by part.
 
+use super::Analyser;
 use super::expressions::plain;
 use super::value::Shape;
-use super::Analyser;
 use crate::hir::ExprId;
 
 impl Analyser<'_> {

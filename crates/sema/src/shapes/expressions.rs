@@ -1,12 +1,13 @@
 //! Expressions: each is walked once, and its shape recorded.
 
 use einlang_index::MinMax;
+use einlang_source::Code;
 
+use super::Analyser;
 use super::formula::Formula;
 use super::result::CheckKind;
 use super::symbols::Source;
 use super::value::Shape;
-use super::Analyser;
 use crate::errors;
 use crate::hir::*;
 use crate::types::Ty;
@@ -65,7 +66,10 @@ impl<'p> Analyser<'p> {
             }
             ExprKind::Field(base, field) => self.field(expr, *base, *field),
             ExprKind::Struct { res, fields } => self.record(expr, *res, fields),
-            ExprKind::AndThen(a, b) | ExprKind::OkThen(a, b) | ExprKind::OrElse(a, b) | ExprKind::Catch(a, b) => {
+            ExprKind::AndThen(a, b)
+            | ExprKind::OkThen(a, b)
+            | ExprKind::OrElse(a, b)
+            | ExprKind::Catch(a, b) => {
                 self.eval(*a);
                 self.under(Formula::Unknown, |cx| cx.eval(*b));
                 self.unknown(expr)
@@ -193,7 +197,9 @@ impl<'p> Analyser<'p> {
             Some(end) => {
                 let shape = self.eval(end);
                 let value = self.as_integer(end, shape);
-                value.and_then(|value| if inclusive { value.add_constant(1).ok() } else { Some(value) })
+                value.and_then(
+                    |value| if inclusive { value.add_constant(1).ok() } else { Some(value) },
+                )
             }
             None => return start.map_or(Shape::Opaque, |start| Shape::Range(start, None)),
         };
@@ -204,8 +210,12 @@ impl<'p> Analyser<'p> {
     }
 
     fn field(&mut self, expr: ExprId, base: ExprId, field: Ident) -> Shape {
+        let n_accesses = self.frame.accesses.len();
         let shape = self.eval(base);
         let name = self.text(field.name);
+        if name == "shape" && matches!(self.ty(base), Ty::Tensor(..)) {
+            self.frame.accesses.truncate(n_accesses);
+        }
         let mut ty = self.ty(base);
         if let Ty::Differential(inner) = ty {
             ty = inner;
@@ -273,7 +283,13 @@ impl<'p> Analyser<'p> {
         match ty.kind {
             TypeKind::Tensor(..) | TypeKind::Tuple(_) => {
                 let (span, name) = (self.span(value), self.describe(self.body(), value));
-                self.annotate(&found, ty, span, &format!("`{name}`"))
+                let n_before = self.diagnostics.len();
+                let shape = self.annotate(&found, ty, span, &format!("`{name}`"));
+                for diagnostic in &mut self.diagnostics[n_before..] {
+                    // What a cast says of a shape is no annotation that the value could be made for.
+                    diagnostic.code = Code::E0408;
+                }
+                shape
             }
             _ => found,
         }

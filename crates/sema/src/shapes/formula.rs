@@ -84,9 +84,9 @@ impl Formula {
             Formula::Constant(false) => Ok(Domain::nothing(dims)),
             Formula::AtLeast(expr) => Domain::where_nonnegative(dims, std::slice::from_ref(expr)),
             Formula::Zero(expr) => Domain::where_zero(dims, expr),
-            Formula::And(parts) => parts.iter().try_fold(Domain::everything(dims), |all, part| {
-                all.intersect(&part.domain(dims)?)
-            }),
+            Formula::And(parts) => parts
+                .iter()
+                .try_fold(Domain::everything(dims), |all, part| all.intersect(&part.domain(dims)?)),
             Formula::Or(parts) => parts
                 .iter()
                 .try_fold(Domain::nothing(dims), |all, part| all.union(&part.domain(dims)?)),

@@ -2,9 +2,9 @@
 
 use einlang_index::MinMax;
 
+use super::Analyser;
 use super::symbols::{Origin, Path, Source};
 use super::value::Shape;
-use super::Analyser;
 use crate::hir::*;
 use crate::types::Ty;
 

@@ -6,12 +6,12 @@
 
 use einlang_index::{MinMax, Var};
 
+use super::Analyser;
 use super::clauses::Record;
 use super::scopes::Opened;
 use super::solve::Attempt;
 use super::symbols::Origin;
 use super::value::{Shape, natural};
-use super::Analyser;
 use crate::hir::*;
 use crate::types::Ty;
 use crate::types::groups::{self, Group};
@@ -96,9 +96,9 @@ impl<'p> Analyser<'p> {
                 Shape::Record(parts.iter().map(|part| self.placeholder(part, target)).collect())
             }
             Ty::Struct(def, args) => match self.field_types(*def, args) {
-                Some(parts) => Shape::Record(
-                    parts.iter().map(|part| self.placeholder(part, target)).collect(),
-                ),
+                Some(parts) => {
+                    Shape::Record(parts.iter().map(|part| self.placeholder(part, target)).collect())
+                }
                 None => Shape::Opaque,
             },
             _ => Shape::Opaque,
@@ -213,7 +213,8 @@ impl<'p> Analyser<'p> {
                 self.matched(element, other, found);
             }
             (Shape::Tensor(axes, _), Shape::Ints(values)) => {
-                if let Some(var) = axes.first().and_then(|a| a.as_quasi()).and_then(|q| q.as_var()) {
+                if let Some(var) = axes.first().and_then(|a| a.as_quasi()).and_then(|q| q.as_var())
+                {
                     found.push((var, MinMax::from(values.len() as i64)));
                 }
             }

@@ -2,9 +2,10 @@
 
 use einlang_source::Span;
 
+use super::Analyser;
+use super::formula::Formula;
 use super::symbols::Source;
 use super::value::Shape;
-use super::Analyser;
 use crate::hir::*;
 use crate::types::InstanceId;
 
@@ -35,7 +36,9 @@ impl<'p> Analyser<'p> {
     pub(super) fn analyse_lambda(&mut self, id: InstanceId) {
         if self.states[id.index()] == State::New {
             let lasts = std::mem::take(&mut self.lasts);
-            self.under(super::Formula::Unknown, |cx| cx.walk_instance(id));
+            let called = !self.typed.instance(id).uncalled;
+            let condition = if called { Formula::Constant(true) } else { Formula::Unknown };
+            self.under(condition, |cx| cx.walk_instance(id));
             self.lasts = lasts;
         }
     }

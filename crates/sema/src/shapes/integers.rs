@@ -5,11 +5,11 @@
 
 use einlang_index::{MinMax, Quasi};
 
+use super::Analyser;
 use super::expressions::integer;
 use super::formula::Formula;
 use super::symbols::{Origin, Source};
 use super::value::Shape;
-use super::Analyser;
 use crate::builtins::{Builtin, Function};
 use crate::hir::*;
 use crate::types::Ty;
@@ -35,7 +35,8 @@ impl Analyser<'_> {
             },
             BinaryOp::Div | BinaryOp::Rem => match (constant(x), constant(y)) {
                 (Some(x), Some(y)) if y != 0 => {
-                    let value = if op == BinaryOp::Div { x.checked_div(y) } else { x.checked_rem(y) };
+                    let value =
+                        if op == BinaryOp::Div { x.checked_div(y) } else { x.checked_rem(y) };
                     value.map_or(Shape::Opaque, |value| Shape::Int(value.into()))
                 }
                 (_, Some(divisor)) if divisor > 0 => self.quotient(op, x, divisor),

@@ -4,10 +4,10 @@
 use einlang_index::solve::EqualityStatus;
 use einlang_index::{MinMax, Truth, Verdict};
 
+use super::Analyser;
 use super::frame::{IndexOwner, Mark};
 use super::result::{Check, CheckKind, Index};
 use super::solve::Attempt;
-use super::Analyser;
 use crate::errors;
 
 impl Analyser<'_> {
@@ -84,7 +84,10 @@ impl Analyser<'_> {
         }
         let name = self.symbols.name(index.var).to_owned();
         let shown = self.symbols.show_range(range);
-        let from = range.lower.iter().find_map(|bound| bound.from.filter(|_| bound.value.as_constant() != Some(0)));
+        let from = range
+            .lower
+            .iter()
+            .find_map(|bound| bound.from.filter(|_| bound.value.as_constant() != Some(0)));
         self.report(errors::not_from_zero(&name, &shown, index.span, from));
     }
 

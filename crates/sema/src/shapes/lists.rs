@@ -2,13 +2,13 @@
 
 use einlang_index::{MinMax, Range};
 
+use super::Analyser;
 use super::expressions::plain;
 use super::formula::Formula;
 use super::frame::IndexOwner;
 use super::result::CheckKind;
 use super::symbols::Source;
 use super::value::{Shape, natural};
-use super::Analyser;
 use crate::errors;
 use crate::hir::*;
 use crate::types::Ty;
@@ -94,7 +94,12 @@ impl<'p> Analyser<'p> {
     }
 
     /// Binds what a generator yields, and tells how many values there are.
-    fn generator(&mut self, pattern: &'p Pattern, iterable: ExprId, found: &Shape) -> Option<MinMax> {
+    fn generator(
+        &mut self,
+        pattern: &'p Pattern,
+        iterable: ExprId,
+        found: &Shape,
+    ) -> Option<MinMax> {
         match found {
             Shape::Range(start, Some(end)) => {
                 let length = end.sub(start).ok().map(natural);
@@ -133,7 +138,8 @@ impl<'p> Analyser<'p> {
             let given = self.eval(*value);
             let pairs: Vec<_> = part.extents().into_iter().zip(given.extents()).collect();
             for (axis, (x, y)) in pairs.into_iter().enumerate() {
-                let names = ("the points that are replaced".to_owned(), "the new values".to_owned());
+                let names =
+                    ("the points that are replaced".to_owned(), "the new values".to_owned());
                 let (span, places) = (self.span(*value), (self.span(base), self.span(*value)));
                 let answer = self.require_equal(&x, &y, CheckKind::Whole, names, span, places);
                 if answer.is_false() {

@@ -61,6 +61,7 @@ use einlang_index::solve::AxisId;
 use einlang_index::{MinMax, Var};
 use einlang_source::{Diagnostic, Diagnostics, Interner, Span};
 
+use crate::coords::Coords;
 use crate::hir::*;
 use crate::stack::with_large_stack;
 use crate::types::walk::Captures;
@@ -92,16 +93,18 @@ pub struct Options {
 pub fn analyse(
     program: &Program,
     typed: &Typed,
+    coords: &Coords,
     interner: &Interner,
     options: &Options,
 ) -> (Shapes, Diagnostics) {
-    with_large_stack(|| Analyser::new(program, typed, interner, options).run())
+    with_large_stack(|| Analyser::new(program, typed, coords, interner, options).run())
 }
 
 /// The state of one analysis.
 struct Analyser<'p> {
     program: &'p Program,
     typed: &'p Typed,
+    coords: &'p Coords,
     interner: &'p Interner,
     options: &'p Options,
     symbols: Symbols,
@@ -145,6 +148,7 @@ impl<'p> Analyser<'p> {
     fn new(
         program: &'p Program,
         typed: &'p Typed,
+        coords: &'p Coords,
         interner: &'p Interner,
         options: &'p Options,
     ) -> Analyser<'p> {
@@ -159,6 +163,7 @@ impl<'p> Analyser<'p> {
         Analyser {
             program,
             typed,
+            coords,
             interner,
             options,
             symbols: Symbols::default(),

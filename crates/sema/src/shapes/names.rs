@@ -1,9 +1,9 @@
 //! What names stand for.
 
+use super::Analyser;
 use super::instances::State;
 use super::symbols::Source;
 use super::value::Shape;
-use super::Analyser;
 use crate::hir::*;
 use crate::types::InstanceId;
 
@@ -39,8 +39,7 @@ impl Analyser<'_> {
                 let mut at = self.typed.instance(self.cur).parent;
                 while let Some(id) = at {
                     let typed = self.typed.instance(id);
-                    if typed.body == body
-                        && self.instances[id.index()].locals.contains_key(&local)
+                    if typed.body == body && self.instances[id.index()].locals.contains_key(&local)
                     {
                         return Some((id, local));
                     }

@@ -1,8 +1,8 @@
 //! Patterns: each name gets the part of the shape that it is bound to.
 
+use super::Analyser;
 use super::symbols::Source;
 use super::value::Shape;
-use super::Analyser;
 use crate::hir::*;
 use crate::types::Ty;
 use crate::types::groups::pattern_locals;

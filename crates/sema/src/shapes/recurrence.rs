@@ -7,7 +7,9 @@ use std::collections::HashMap;
 
 use einlang_index::{Domain, Map, MinMax, Quasi, Result, Truth, Var, VarKind};
 use einlang_tir::constant::Const;
-use einlang_tir::module::{Axis, Binding, Clause, Condition, Group, Module, Relation, Symbol, SymbolSource};
+use einlang_tir::module::{
+    Axis, Binding, Clause, Condition, Group, Module, Relation, Symbol, SymbolSource,
+};
 use einlang_tir::op::Op;
 use einlang_tir::order::{NoOrder, find_order};
 use einlang_tir::region::{
@@ -17,9 +19,9 @@ use einlang_tir::region::{
 use einlang_tir::types::{Dim as TirDim, Elem, Ident as TirIdent, Loc};
 use einlang_tir::vars::{rename_domain, rename_quasi};
 
+use super::Analyser;
 use super::clauses::Record;
 use super::frame::{Access, At};
-use super::Analyser;
 use crate::errors;
 use crate::hir::*;
 
@@ -99,7 +101,8 @@ impl<'p> Analyser<'p> {
             }
             return;
         }
-        let point: Vec<String> = missing.iter().map(|at| self.symbols.show(&at.clone().into())).collect();
+        let point: Vec<String> =
+            missing.iter().map(|at| self.symbols.show(&at.clone().into())).collect();
         self.report(errors::no_base(&name, &point.join(", "), access.span, span));
     }
 
@@ -166,8 +169,11 @@ impl<'p> Analyser<'p> {
         }
         for record in records {
             for target in &record.targets {
-                let Some(position) = targets.iter().position(|other| other == target) else { continue };
-                let clause = self.statement_of(&mut builder, record, *target, &bindings, position, targets)?;
+                let Some(position) = targets.iter().position(|other| other == target) else {
+                    continue;
+                };
+                let clause =
+                    self.statement_of(&mut builder, record, *target, &bindings, position, targets)?;
                 match clause {
                     Some(clause) => bindings[position].clauses.push(clause),
                     None => return Ok(None),
@@ -177,7 +183,8 @@ impl<'p> Analyser<'p> {
         for binding in &mut bindings {
             // Names as the user knows them, now that nothing is looked up any more.
             let domains: Vec<Domain> = binding.clauses.iter().map(|c| c.domain.0.clone()).collect();
-            for (clause, domain) in binding.clauses.iter_mut().zip(Domain::make_disjoint(&domains)?) {
+            for (clause, domain) in binding.clauses.iter_mut().zip(Domain::make_disjoint(&domains)?)
+            {
                 clause.domain = Over(domain);
             }
         }
@@ -268,7 +275,8 @@ impl<'p> Analyser<'p> {
                 _ => None,
             })
             .collect();
-        let inner: Vec<Var> = domain.dims().iter().copied().filter(|dim| !slots.contains(dim)).collect();
+        let inner: Vec<Var> =
+            domain.dims().iter().copied().filter(|dim| !slots.contains(dim)).collect();
         for var in &inner {
             // Each read has dimensions of its own.
             let name = self.symbols.name(*var).to_owned();
@@ -295,7 +303,8 @@ impl<'p> Analyser<'p> {
             kind: InstKind::Read(Read { place, default: None, proved: true }),
             loc,
         };
-        let term = Region { params: Vec::new(), insts: vec![read], results: vec![Arg::Value(value)] };
+        let term =
+            Region { params: Vec::new(), insts: vec![read], results: vec![Arg::Value(value)] };
         let zero = Arg::Const(Const::float(Elem::F32, 0.0));
         let reduction = Reduction {
             domain: Over(over),

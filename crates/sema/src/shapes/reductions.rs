@@ -1,11 +1,12 @@
 //! Reductions and coordinate calls: indices that are visible in what is reduced.
 
+use einlang_index::MinMax;
+
+use super::Analyser;
 use super::expressions::plain;
 use super::value::Shape;
-use super::Analyser;
 use crate::builtins::Reduction;
 use crate::hir::*;
-use crate::types::Ty;
 
 impl<'p> Analyser<'p> {
     pub(super) fn reduce(
@@ -17,9 +18,11 @@ impl<'p> Analyser<'p> {
     ) -> Shape {
         let shape = self.reduced(indices, body);
         match op {
-            Reduction::Sum | Reduction::Prod | Reduction::Max | Reduction::Min | Reduction::Mean => {
-                plain(shape)
-            }
+            Reduction::Sum
+            | Reduction::Prod
+            | Reduction::Max
+            | Reduction::Min
+            | Reduction::Mean => plain(shape),
             Reduction::All | Reduction::Any => Shape::Opaque,
             Reduction::ArgMax | Reduction::ArgMin => self.unknown(expr),
             Reduction::MaxAt | Reduction::MinAt => match self.unknown(expr) {
@@ -76,51 +79,23 @@ impl<'p> Analyser<'p> {
         for local in &bound {
             self.coordinates.remove(local);
         }
-        let wanted = match self.ty(expr) {
-            Ty::Tensor(_, extents) => extents.len(),
-            _ => 0,
-        };
         let extents = result.extents();
-        if extents.len() <= wanted {
-            return result;
-        }
-        let read = self.axes_read(callee, &bound, extents.len(), extents.len() - wanted);
-        let kept = extents.iter().enumerate().filter(|(axis, _)| !read.contains(axis));
-        Shape::tensor(kept.map(|(_, extent)| extent.clone()).collect(), result.element().clone())
-    }
-
-    /// The axes of the result that are read at an index: those of the coordinates, counted from
-    /// the end of the declared result.
-    fn axes_read(&self, callee: ExprId, bound: &[LocalId], rank: usize, n_read: usize) -> Vec<usize> {
-        let declared = match self.body().kind(callee) {
-            ExprKind::Name(Res::Def(def)) => match &self.program.def(*def).kind {
-                DefKind::Fn(function) => Some(&self.program.bodies[function.body]),
-                _ => None,
-            },
-            _ => None,
+        let read: Vec<Option<LocalId>> = match self.coords.read_at(self.cur, expr) {
+            Some(read) => read.to_vec(),
+            None => return result,
         };
-        let mut axes = Vec::new();
-        if let Some(body) = declared
-            && let Some(TypeRef { kind: TypeKind::Tensor(_, dims), .. }) = &body.ret
-        {
-            let after = dims.iter().rev().position(
-                |dim| matches!(dim, Dim::Extent(Res::Local(local), _) if body.coordinates.contains(local)),
-            );
-            let open_after = dims.iter().rev().take(after.unwrap_or(0)).any(|dim| matches!(dim, Dim::Rest(..)));
-            if let Some(after) = after.filter(|_| !open_after)
-                && rank > after
-            {
-                axes.push(rank - 1 - after);
+        let tensor = format!("{}(…)", self.describe(self.body(), callee));
+        let mut kept = Vec::with_capacity(extents.len());
+        for (axis, extent) in extents.into_iter().enumerate() {
+            let Some(local) = read.get(axis).copied().flatten() else {
+                kept.push(extent);
+                continue;
+            };
+            if let Shape::Int(MinMax::Value(value)) = self.name_shape(Res::Local(local)) {
+                self.read_result(expr, &tensor, axis, value, extent);
             }
         }
-        let mut next = rank;
-        while axes.len() < n_read.min(bound.len().max(n_read)) && next > 0 {
-            next -= 1;
-            if !axes.contains(&next) {
-                axes.push(next);
-            }
-        }
-        axes
+        Shape::tensor(kept, result.element().clone())
     }
 }
 

@@ -1,9 +1,11 @@
 //! What was found, in words: the type and extents of every binding, the range of every index.
 
-use einlang_source::{Interner, Span};
+use einlang_index::MinMax;
+use einlang_source::{Interner, Name, Span};
 
-use super::result::Shapes;
+use super::result::{InstanceShapes, Shapes};
 use super::value::Shape;
+use crate::coords::{Coords, Layout};
 use crate::hir::*;
 use crate::types::{Ty, Typed};
 
@@ -20,12 +22,19 @@ pub struct Reveal {
 
 /// Everything that was found, in source order. A function with several instances is shown for the
 /// first one.
-pub fn reveal(program: &Program, typed: &Typed, shapes: &Shapes, interner: &Interner) -> Vec<Reveal> {
+pub fn reveal(
+    program: &Program,
+    typed: &Typed,
+    coords: &Coords,
+    shapes: &Shapes,
+    interner: &Interner,
+) -> Vec<Reveal> {
     let mut reveals = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for id in typed.ids() {
         let (types, found) = (typed.instance(id), shapes.instance(id));
         let body = &program.bodies[types.body];
+        let names = Names { program, shapes, interner, body, here: found };
         let mut name = |local: LocalId, text: String| {
             let ident = body[local].name;
             if seen.insert((types.body, local)) {
@@ -38,10 +47,17 @@ pub fn reveal(program: &Program, typed: &Typed, shapes: &Shapes, interner: &Inte
         }
         for (local, shape) in &found.locals {
             let kind = body[*local].kind;
-            let named = matches!(kind, LocalKind::Let | LocalKind::Indexed | LocalKind::Param | LocalKind::Pattern | LocalKind::Where);
+            let named = matches!(
+                kind,
+                LocalKind::Let
+                    | LocalKind::Indexed
+                    | LocalKind::Param
+                    | LocalKind::Pattern
+                    | LocalKind::Where
+            );
             let ty = types.local(*local);
             if named && !ty.is_silent() && !found.indices.contains_key(local) {
-                name(*local, show(ty, shape, shapes, program, interner));
+                name(*local, names.show(ty, shape, &coords.local(id, *local)));
             }
         }
         for (rest, indices) in &found.rests {
@@ -54,33 +70,60 @@ pub fn reveal(program: &Program, typed: &Typed, shapes: &Shapes, interner: &Inte
     reveals
 }
 
-/// A type with its extents in the names of the source.
-fn show(
-    ty: &Ty,
-    shape: &Shape,
-    shapes: &Shapes,
-    program: &Program,
-    interner: &Interner,
-) -> String {
-    match (ty, shape) {
-        (Ty::Differential(inner), _) => {
-            format!("@{}", show(inner, shape, shapes, program, interner))
-        }
-        (Ty::Tensor(element, _), _) => {
-            let extents: Vec<String> =
-                shape.extents().iter().map(|extent| shapes.symbols.show_extent(extent)).collect();
-            let element = show(element, shape.element(), shapes, program, interner);
-            if extents.is_empty() {
-                return ty.show(program, interner);
+/// What names are looked up in.
+struct Names<'a> {
+    program: &'a Program,
+    shapes: &'a Shapes,
+    interner: &'a Interner,
+    body: &'a Body,
+    here: &'a InstanceShapes,
+}
+
+impl Names<'_> {
+    /// Whether an axis is as long as its coordinate, as far as that is known here: a part of an
+    /// axis is not called like the whole.
+    fn is_whole(&self, name: Name, extent: &MinMax) -> bool {
+        let declared = self.body.locals.iter().filter(|(_, local)| {
+            matches!(local.kind, LocalKind::Extent(_)) && local.name.name == name
+        });
+        let mut values = declared.filter_map(|(id, _)| self.here.locals.get(&id));
+        values.all(|value| *value == Shape::Int(extent.clone()))
+    }
+
+    /// A type with its extents in the names of the source; an axis with a coordinate by its name.
+    fn show(&self, ty: &Ty, shape: &Shape, layout: &Layout) -> String {
+        match (ty, shape) {
+            (Ty::Differential(inner), _) => format!("@{}", self.show(inner, shape, layout)),
+            (Ty::Tensor(element, _), _) => {
+                let extents = shape.extents();
+                let named = layout.axes.len() == extents.len();
+                let extent = |(axis, extent): (usize, &MinMax)| {
+                    let axis = layout.axes.get(axis).filter(|_| named);
+                    match axis.and_then(|axis| axis.coordinate) {
+                        Some(coordinate) if self.is_whole(coordinate.name, extent) => {
+                            self.interner.resolve(coordinate.name).to_owned()
+                        }
+                        _ => self.shapes.symbols.show_extent(extent),
+                    }
+                };
+                let extents: Vec<String> = extents.iter().enumerate().map(extent).collect();
+                if extents.is_empty() {
+                    return ty.show(self.program, self.interner);
+                }
+                let element = self.show(element, shape.element(), &Layout::default());
+                format!("[{element}; {}]", extents.join(", "))
             }
-            format!("[{element}; {}]", extents.join(", "))
+            (Ty::Tuple(parts), Shape::Record(shapes))
+                if parts.len() == shapes.len() && !parts.is_empty() =>
+            {
+                let none = Layout::default();
+                let show = |(at, (ty, shape)): (usize, (&Ty, &Shape))| {
+                    self.show(ty, shape, layout.parts.get(at).unwrap_or(&none))
+                };
+                let parts: Vec<String> = parts.iter().zip(shapes).enumerate().map(show).collect();
+                format!("({})", parts.join(", "))
+            }
+            _ => ty.show(self.program, self.interner),
         }
-        (Ty::Tuple(parts), Shape::Record(inner)) if parts.len() == inner.len() && !parts.is_empty() => {
-            let parts: Vec<String> = (parts.iter().zip(inner))
-                .map(|(ty, shape)| show(ty, shape, shapes, program, interner))
-                .collect();
-            format!("({})", parts.join(", "))
-        }
-        _ => ty.show(program, interner),
     }
 }

@@ -3,10 +3,10 @@
 use einlang_index::{MinMax, Range, Var};
 use einlang_source::Span;
 
+use super::Analyser;
 use super::frame::{Frame, FrameIndex, IndexOwner, Mark};
 use super::symbols::{Origin, Source};
 use super::value::Shape;
-use super::Analyser;
 use crate::errors;
 use crate::hir::*;
 
@@ -190,10 +190,6 @@ pub(super) enum Opened {
 
 impl Frame {
     pub(super) fn mark(&self) -> Mark {
-        Mark {
-            indices: self.indices.len(),
-            reads: self.reads.len(),
-            accesses: self.accesses.len(),
-        }
+        Mark { indices: self.indices.len(), reads: self.reads.len(), accesses: self.accesses.len() }
     }
 }

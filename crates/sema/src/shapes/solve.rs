@@ -4,9 +4,9 @@ use einlang_index::solve::{Index, Problem, Read, Solution, Subscript};
 use einlang_index::{Direction, MinMax, Range, Var, VarKind};
 use einlang_source::Span;
 
+use super::Analyser;
 use super::frame::{FrameIndex, Mark};
 use super::symbols::substituted;
-use super::Analyser;
 
 /// A solution, and which reads of the frame took part.
 #[derive(Debug)]
@@ -34,10 +34,12 @@ impl Analyser<'_> {
         for number in from.reads..to.reads {
             let read = &self.frame.reads[number];
             let extent = self.symbols.resolved(&read.extent);
-            let MinMax::Value(expr) = self.symbols.resolved(&MinMax::from(read.value.clone())) else {
+            let MinMax::Value(expr) = self.symbols.resolved(&MinMax::from(read.value.clone()))
+            else {
                 continue;
             };
-            if self.symbols.mentions_open(&extent) || self.symbols.mentions_open(&expr.clone().into())
+            if self.symbols.mentions_open(&extent)
+                || self.symbols.mentions_open(&expr.clone().into())
             {
                 continue;
             }
@@ -53,7 +55,13 @@ impl Analyser<'_> {
                 },
             };
             reads.push(number);
-            subscripts.push(Subscript { expr, extent, axis: read.axis, read: when, from: read.span });
+            subscripts.push(Subscript {
+                expr,
+                extent,
+                axis: read.axis,
+                read: when,
+                from: read.span,
+            });
         }
         let problem_indices: Vec<Index<Span>> = indices
             .iter()

@@ -21,6 +21,8 @@ pub enum Origin {
     Value(Source, Path),
     /// The run-time extent of the open axis of a recurrence with `until`, named by its binding.
     Until(InstanceId, LocalId),
+    /// A size that is computed from other symbols: `N` where an axis was declared `2 * N`.
+    Computed(MinMax),
     /// A size that nothing has bound yet.
     Unbound,
 }
@@ -80,6 +82,10 @@ impl Symbols {
         self.origins.get(&var)
     }
 
+    pub(super) fn bind(&mut self, var: Var, origin: Origin) {
+        self.origins.insert(var, origin);
+    }
+
     /// Whether a symbol still stands for an extent to be found.
     pub(super) fn is_open(&self, var: Var) -> bool {
         self.origins.get(&var) == Some(&Origin::Unbound) && !self.known.contains_key(&var)
@@ -120,7 +126,10 @@ impl Symbols {
         value.for_each_var(&mut |var| vars.push(var));
         let (table, rename) = self.readable(vars);
         let shown = value.map(true, &mut |quasi| {
-            Ok(einlang_tir::vars::rename_quasi(quasi, &mut |var| rename.get(&var).copied().unwrap_or(var))?.into())
+            Ok(einlang_tir::vars::rename_quasi(quasi, &mut |var| {
+                rename.get(&var).copied().unwrap_or(var)
+            })?
+            .into())
         });
         shown.map_or_else(|_| "?".to_owned(), |value| value.display(&table).to_string())
     }
@@ -166,11 +175,13 @@ pub(super) fn substituted(value: &MinMax, with: &dyn Fn(Var) -> Option<MinMax>) 
     match value {
         MinMax::Value(quasi) => substituted_quasi(quasi, with).ok(),
         MinMax::Min(list) => {
-            let list: Option<Vec<MinMax>> = list.iter().map(|part| substituted(part, with)).collect();
+            let list: Option<Vec<MinMax>> =
+                list.iter().map(|part| substituted(part, with)).collect();
             MinMax::min_of(list?).ok()
         }
         MinMax::Max(list) => {
-            let list: Option<Vec<MinMax>> = list.iter().map(|part| substituted(part, with)).collect();
+            let list: Option<Vec<MinMax>> =
+                list.iter().map(|part| substituted(part, with)).collect();
             MinMax::max_of(list?).ok()
         }
     }
@@ -188,7 +199,11 @@ fn substituted_quasi(quasi: &Quasi, with: &dyn Fn(Var) -> Option<MinMax>) -> Res
         let quotient = match &number {
             MinMax::Value(number) => number.divide(division.op, division.divisor)?.into(),
             // A quotient preserves order, a remainder does not.
-            _ if matches!(division.op, einlang_index::DivOp::FloorDiv | einlang_index::DivOp::TruncDiv) => {
+            _ if matches!(
+                division.op,
+                einlang_index::DivOp::FloorDiv | einlang_index::DivOp::TruncDiv
+            ) =>
+            {
                 number.map(true, &mut |q| Ok(q.divide(division.op, division.divisor)?.into()))?
             }
             _ => return Err(einlang_index::GaveUp::Symbolic),

@@ -6,6 +6,7 @@ use einlang_source::{Diagnostic, Span};
 use super::Checker;
 use super::annotations::Env;
 use super::instances::{InstanceId, Key};
+use super::parameters::generics_from_defaults;
 use super::ty::{FnTy, Ty};
 use super::typed::Callee;
 use crate::errors;
@@ -209,15 +210,19 @@ impl Checker<'_> {
         let placed = self.place(def, body, given, span)?;
         let mut env = Env::open(*id, self.program);
         env.call = self.placing.take();
-        let spans: Vec<Option<Span>> = placed.iter().map(|given| Some(given.as_ref()?.span)).collect();
+        let spans: Vec<Option<Span>> =
+            placed.iter().map(|given| Some(given.as_ref()?.span)).collect();
         let fitted = self.fit_arguments(body, placed, &mut env)?;
+        generics_from_defaults(body, &fitted, &mut env);
         for generic in &mut env.generics {
             *generic = generic.take().map(|ty| self.vars.default_in(&ty));
         }
         let mut args: Vec<Option<Ty>> =
             fitted.iter().map(|ty| ty.as_ref().map(|ty| self.argument(ty))).collect();
         for index in self.shape_params(body, attrs) {
-            let (Some(Some(given)), Some(span)) = (fitted.get(index), spans[index]) else { continue };
+            let (Some(Some(given)), Some(span)) = (fitted.get(index), spans[index]) else {
+                continue;
+            };
             let given = self.plain(given);
             match self.shallow(&given) {
                 Ty::Tensor(_, extents) if extents[..] == [None] => {
@@ -247,14 +252,6 @@ impl Checker<'_> {
             )));
         }
         Ok((self.result_of(instance), Callee::Instance(instance), types))
-    }
-
-    /// The parameters that `#[rank(shape)]` names: lists of extents whose length is the rank of a
-    /// result, so that their length is part of the specialisation.
-    pub(super) fn shape_params(&self, body: &Body, attrs: &[Attr]) -> Vec<usize> {
-        let ranks = attrs.iter().filter(|attr| self.name(attr.name.name) == "rank");
-        let named = ranks.flat_map(|attr| &attr.args);
-        named.filter_map(|(_, name)| self.param_named(body, *name)).collect()
     }
 
     /// What an argument is inside the callee: decided, and without extents or `@`.
@@ -329,22 +326,6 @@ impl Checker<'_> {
         match missing.is_empty() {
             true => Ok(placed),
             false => Err(Box::new(errors::missing_arguments(name, &missing, span, declared))),
-        }
-    }
-
-    pub(super) fn param_named(&self, body: &Body, wanted: Ident) -> Option<usize> {
-        let name = self.name(wanted.name);
-        body.params.iter().position(|param| self.param_name(body, param) == Some(name))
-    }
-
-    fn param_name(&self, body: &Body, param: &Param) -> Option<&str> {
-        let mut kind = &param.pattern.kind;
-        while let PatternKind::Typed(inner, _) = kind {
-            kind = &inner.kind;
-        }
-        match kind {
-            PatternKind::Bind(local, _) => Some(self.name(body[*local].name.name)),
-            _ => None,
         }
     }
 

@@ -75,7 +75,8 @@ impl Checker<'_> {
         }
         let args: Vec<Option<Ty>> =
             args.iter().map(|ty| Some(self.vars.deep(ty).without_extents())).collect();
-        let key = Key { body: body_id, lambda: Some(id), parent: Some(owner), args, rests: Vec::new() };
+        let key =
+            Key { body: body_id, lambda: Some(id), parent: Some(owner), args, rests: Vec::new() };
         let env = Env { generics: self.generics_of(owner), ..Env::empty(body_id) };
         let instance = self.instance(key, env)?;
         let ret = match self.at(instance).state {

@@ -35,12 +35,24 @@ pub(crate) fn order(
             binder.insert(local, node);
         }
     }
+    // A size belongs to the statement whose type names it first; the others come after.
+    let mut sizes: Vec<Vec<LocalId>> = vec![Vec::new(); nodes.len()];
+    for (node, members) in nodes.iter().enumerate() {
+        for index in members {
+            sizes[node].extend(walk::sizes(&program.bodies[body], &statements[*index]));
+        }
+        for size in &sizes[node] {
+            binder.entry(*size).or_insert(node);
+        }
+    }
     let mut needs: DiGraphMap<usize, ()> = DiGraphMap::new();
     for (node, members) in nodes.iter().enumerate() {
         needs.add_node(node);
         let reads =
             members.iter().flat_map(|i| walk::reads(program, body, &statements[*i], captures));
         let mut read: Vec<usize> = reads.filter_map(|local| binder.get(&local).copied()).collect();
+        let others = sizes[node].iter().filter_map(|size| binder.get(size).copied());
+        read.extend(others.filter(|other| *other != node));
         // The order of groups, and with it what is reported, is the same in every run.
         read.sort_unstable();
         for read in read {

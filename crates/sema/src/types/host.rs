@@ -72,9 +72,10 @@ impl Checker<'_> {
     pub(super) fn is_loading(&self, ty: &Ty) -> bool {
         let Ty::Var(free) = self.vars.shallow(ty) else { return false };
         self.vars.kind(free) == Kind::Any
-            && self.loadings.iter().any(|loading| {
-                self.vars.shallow(&Ty::Var(loading.var)) == Ty::Var(free)
-            })
+            && self
+                .loadings
+                .iter()
+                .any(|loading| self.vars.shallow(&Ty::Var(loading.var)) == Ty::Var(free))
     }
 
     /// Reports what was loaded without a type.

@@ -40,7 +40,13 @@ impl Checker<'_> {
                 continue;
             }
             let n_params = self.program.bodies[body].params.len();
-            let key = Key { body, lambda: None, parent: outer, args: vec![None; n_params], rests: Vec::new() };
+            let key = Key {
+                body,
+                lambda: None,
+                parent: outer,
+                args: vec![None; n_params],
+                rests: Vec::new(),
+            };
             if let Some(id) = self.instance(key, Env::unknown(body, self.program)) {
                 self.at(id).uncalled = true;
                 self.type_instance(id);
@@ -63,7 +69,13 @@ impl Checker<'_> {
 
     fn check_input(&mut self, def: DefId, input: &Input) {
         let wanted = self.def_value(def);
-        let key = Key { body: input.body, lambda: None, parent: None, args: Vec::new(), rests: Vec::new() };
+        let key = Key {
+            body: input.body,
+            lambda: None,
+            parent: None,
+            args: Vec::new(),
+            rests: Vec::new(),
+        };
         let Some(value) = self.program.bodies[input.body].value else { return };
         let Some(id) = self.instance(key, Env::empty(input.body)) else { return };
         self.inside(id, |cx| {

@@ -16,7 +16,7 @@
 //! | `annotations.rs`, `fit.rs`, `dims.rs`, `spelling.rs` | types as written, and in words |
 //! | `items.rs`, `instances.rs`, `closures.rs`, `typed.rs` | where checking starts, specialisations, lambdas, the result |
 //! | `expressions.rs`, `names.rs`, `branches.rs`, `literals.rs`, `operators.rs`, `casts.rs` | expressions |
-//! | `calls.rs`, `coordinates.rs`, `placing.rs`, `builtins.rs`, `host.rs`, `constructors.rs`, `fields.rs` | calls and records |
+//! | `calls.rs`, `parameters.rs`, `coordinates.rs`, `placing.rs`, `builtins.rs`, `host.rs`, `constructors.rs`, `fields.rs` | calls and records |
 //! | `blocks.rs`, `groups.rs`, `indexed.rs`, `rests.rs`, `walk.rs` | statements and clauses |
 //! | `reads.rs`, `reductions.rs`, `comprehensions.rs` | brackets |
 //! | `patterns.rs`, `exhaustive.rs`, `usefulness.rs` | patterns |
@@ -48,6 +48,7 @@ mod items;
 mod literals;
 mod names;
 mod operators;
+mod parameters;
 mod patterns;
 mod placing;
 mod print;

@@ -132,7 +132,8 @@ impl Checker<'_> {
     /// An unannotated constant of literals is a literal itself: new at each use.
     pub(super) fn constant(&mut self, def: DefId, constant: &Const) -> Ty {
         let parent = self.captured_from(def);
-        let key = Key { body: constant.body, lambda: None, parent, args: Vec::new(), rests: Vec::new() };
+        let key =
+            Key { body: constant.body, lambda: None, parent, args: Vec::new(), rests: Vec::new() };
         let Some(id) = self.instance(key, Env::empty(constant.body)) else { return Ty::Error };
         match self.at(id).state {
             State::New => self.inside(id, |cx| cx.constant_body(constant)),

@@ -7,10 +7,10 @@
 
 use einlang_source::{Diagnostics, Interner};
 
+use super::Checker;
 use super::annotations::Env;
 use super::ty::Ty;
 use super::typed::Typed;
-use super::Checker;
 use crate::coords::{self, Placements};
 use crate::hir::*;
 

@@ -140,6 +140,45 @@ pub(crate) fn visit(body: &Body, roots: Vec<ExprId>, f: &mut dyn FnMut(ExprId, &
     }
 }
 
+/// The sizes and coordinates that the types in a statement name.
+pub(crate) fn sizes(body: &Body, statement: &Statement) -> Vec<LocalId> {
+    let mut found = Vec::new();
+    if let Statement::Let { ty: Some(ty), .. } | Statement::Clause(Clause { ty: Some(ty), .. }) =
+        statement
+    {
+        sizes_of_type(body, ty, &mut found);
+    }
+    visit(body, statement_exprs(statement), &mut |_, kind| {
+        if let ExprKind::Cast(_, ty) = kind {
+            sizes_of_type(body, ty, &mut found);
+        }
+    });
+    found
+}
+
+fn sizes_of_type(body: &Body, ty: &TypeRef, found: &mut Vec<LocalId>) {
+    match &ty.kind {
+        TypeKind::Tensor(element, dims) => {
+            sizes_of_type(body, element, found);
+            for dim in dims {
+                match dim {
+                    Dim::Extent(Res::Local(local), _) => found.push(*local),
+                    Dim::Expr(expr) => visit(body, vec![*expr], &mut |_, kind| {
+                        if let ExprKind::Name(Res::Local(local)) = kind
+                            && matches!(body[*local].kind, LocalKind::Extent(_))
+                        {
+                            found.push(*local);
+                        }
+                    }),
+                    _ => {}
+                }
+            }
+        }
+        TypeKind::Tuple(parts) => parts.iter().for_each(|part| sizes_of_type(body, part, found)),
+        _ => {}
+    }
+}
+
 /// Whether an expression mentions one of the bindings.
 pub(crate) fn mentions(body: &Body, root: ExprId, locals: &HashSet<LocalId>) -> bool {
     let mut found = false;

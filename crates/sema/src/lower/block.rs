@@ -1,0 +1,230 @@
+//! Blocks and plain statements.
+
+use einlang_source::Span;
+use einlang_tir::constant::Const;
+use einlang_tir::host::{HostArg, HostDef, HostKind, HostType, Intrinsic};
+use einlang_tir::module::{Check as TirCheck, Condition, Relation};
+use einlang_tir::op::Op;
+use einlang_tir::region::InstKind;
+use einlang_tir::types::Elem;
+
+use super::module::loc;
+use super::order::Unit;
+use super::value::{Form, R, Scalar, Val};
+use super::{Lower, unsupported};
+use crate::hir::{Block, ExprId, Pattern, PatternKind, Statement};
+use crate::shapes::Check;
+use crate::types::Ty;
+
+impl<'p> Lower<'p> {
+    pub(super) fn eval_block(&mut self, block: &'p Block) -> R<Val<'p>> {
+        self.statements(&block.statements)?;
+        match block.value {
+            Some(value) => {
+                self.checks_in(self.body().span(value))?;
+                self.eval(value)
+            }
+            None => Ok(Val::unit()),
+        }
+    }
+
+    pub(super) fn statements(&mut self, statements: &'p [Statement]) -> R<()> {
+        for unit in self.units(statements)? {
+            match unit {
+                Unit::One(at) => self.statement(&statements[at])?,
+                Unit::Clauses(members) => {
+                    let clauses = members.iter().filter_map(|at| match &statements[*at] {
+                        Statement::Clause(clause) => Some(clause),
+                        _ => None,
+                    });
+                    self.indexed(&clauses.collect::<Vec<_>>())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, statement: &'p Statement) -> R<()> {
+        match statement {
+            Statement::Let { pattern, value, .. } => {
+                self.checks_in(pattern.span.cover(self.body().span(*value)))?;
+                self.bind_let(pattern, *value)
+            }
+            Statement::Expr(expr) => {
+                self.checks_in(self.body().span(*expr))?;
+                self.eval(*expr).map(|_| ())
+            }
+            Statement::For { pattern, iterable, body } => self.for_each(pattern, *iterable, *body),
+            Statement::Clause(clause) => self.indexed(&[clause]),
+        }
+    }
+
+    fn bind_let(&mut self, pattern: &'p Pattern, value: ExprId) -> R<()> {
+        let name = match &simple(pattern).kind {
+            PatternKind::Bind(local, None) => self.local_name(*local),
+            _ => "let".to_owned(),
+        };
+        let outer = std::mem::replace(&mut self.here, self.body().span(value));
+        self.hint = Some(name.clone());
+        let bound = self.eval(value);
+        self.hint = None;
+        let bound = bound.and_then(|value| self.bound(value, &name));
+        self.here = outer;
+        let ty = self.ty(value);
+        self.bind_pattern(pattern, &bound?, &ty)
+    }
+
+    /// `for pattern in iterable { … }`
+    fn for_each(&mut self, pattern: &'p Pattern, iterable: ExprId, body: ExprId) -> R<()> {
+        if self.in_region() {
+            return unsupported(pattern.span, "`for` inside a tensor body");
+        }
+        let value = self.eval(iterable)?;
+        let ty = self.ty(iterable);
+        self.loop_over(&value, &ty, &mut |cx, item, item_ty| {
+            cx.bind_pattern(pattern, item, item_ty)?;
+            cx.eval(body).map(|_| ())
+        })
+    }
+
+    /// Runs a host loop over the elements of a range, tensor or list, for its effects.
+    fn loop_over(
+        &mut self,
+        value: &Val<'p>,
+        ty: &Ty,
+        each: &mut dyn FnMut(&mut Self, &Val<'p>, &Ty) -> R<()>,
+    ) -> R<()> {
+        self.host_loop(value, ty, Vec::new(), |cx, item, ty, _| {
+            each(cx, item, ty)?;
+            Ok(Vec::new())
+        })?;
+        Ok(())
+    }
+
+    /// Runs a host loop that carries values, whose types stand with them.
+    pub(super) fn host_loop(
+        &mut self,
+        value: &Val<'p>,
+        ty: &Ty,
+        carried: Vec<(HostArg, HostType)>,
+        each: impl FnOnce(&mut Self, &Val<'p>, &Ty, &[HostArg]) -> R<Vec<HostArg>>,
+    ) -> R<Vec<HostArg>> {
+        let value = self.named(value.clone(), "items")?;
+        let (lo, hi, item_ty) = self.bounds(&value, ty)?;
+        let (args, types): (Vec<HostArg>, Vec<HostType>) = carried.into_iter().unzip();
+        let counter = HostDef { number: self.new_number(), ty: HostType::Scalar(Elem::I64) };
+        let at = HostArg::Value(counter.number);
+        let inner: Vec<HostDef> = types
+            .iter()
+            .map(|ty| HostDef { number: self.new_number(), ty: ty.clone() })
+            .collect();
+        let inner_args: Vec<HostArg> = inner.iter().map(|d| HostArg::Value(d.number)).collect();
+        let params = [vec![counter], inner].concat();
+        let (block, ()) = self.block(params, |cx| {
+            let item = cx.loop_item(&value, at, &item_ty)?;
+            let results = each(cx, &item, &item_ty, &inner_args)?;
+            Ok((results, ()))
+        })?;
+        let results: Vec<HostDef> =
+            types.into_iter().map(|ty| HostDef { number: self.new_number(), ty }).collect();
+        let after = results.iter().map(|def| HostArg::Value(def.number)).collect();
+        let place = loc(self.here);
+        self.host_inst(results, HostKind::For(lo, hi, args, block), place);
+        Ok(after)
+    }
+
+    /// From where to where a loop counts, and the type of its items.
+    fn bounds(&mut self, value: &Val<'p>, ty: &Ty) -> R<(HostArg, HostArg, Ty)> {
+        let zero = HostArg::Const(Const::int(Elem::I64, 0));
+        match (value, ty) {
+            (Val::Range(lo, Some(hi)), Ty::Range(inner)) => {
+                let from = self.host_scalar(lo)?;
+                let from = self.host_cast(from, lo.elem, Elem::I64);
+                let to = self.host_scalar(hi)?;
+                let to = self.host_cast(to, hi.elem, Elem::I64);
+                Ok((from, to, (**inner).clone()))
+            }
+            (Val::Host(host, HostType::List(_)), _) => {
+                let kind = HostKind::Intrinsic(Intrinsic::ListLen, vec![host.clone()]);
+                let length = self.host_value_of(HostType::Scalar(Elem::I64), kind);
+                Ok((zero, length, item_type(ty)))
+            }
+            _ => {
+                let length = self.length(value)?;
+                let host = self.host_scalar(&length)?;
+                let host = self.host_cast(host, length.elem, Elem::I64);
+                Ok((zero, host, item_type(ty)))
+            }
+        }
+    }
+
+    fn loop_item(&mut self, value: &Val<'p>, at: HostArg, ty: &Ty) -> R<Val<'p>> {
+        let counter = Scalar { elem: Elem::I64, form: Form::Host(at) };
+        match value {
+            Val::Range(lo, _) => self.cast(&counter, lo.elem).map(Val::Scalar),
+            _ => self.item(value, &counter, ty),
+        }
+    }
+
+    /// Puts the checks of a statement into the code.
+    pub(super) fn checks_in(&mut self, span: Span) -> R<()> {
+        let checks = &self.shapes.instance(self.frame.instance).checks;
+        for check in checks {
+            let inside = check.span.file == span.file
+                && span.start <= check.span.start
+                && check.span.end <= span.end;
+            if inside && !check.conditional {
+                self.check(check)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check(&mut self, check: &Check) -> R<()> {
+        let (left, right) = (self.extent(&check.left)?, self.extent(&check.right)?);
+        if left == right {
+            return Ok(());
+        }
+        let (a, b) = (&check.names.0, &check.names.1);
+        let message = format!("{a} and {b} must have the same extent");
+        let mut fixed = true;
+        for side in [&left, &right] {
+            side.for_each_var(&mut |var| fixed &= self.is_fixed(var));
+        }
+        if fixed {
+            let condition = Condition::new(left, Relation::Eq, right);
+            let check = TirCheck { condition, message, loc: loc(check.span) };
+            if !self.cx().tir.checks.contains(&check) {
+                self.cx().tir.checks.push(check);
+            }
+            return Ok(());
+        }
+        let (left, right) =
+            (self.index_scalar(Elem::I64, left), self.index_scalar(Elem::I64, right));
+        let equal = self.region_op(Op::Eq, &[left, right], Elem::Bool, loc(check.span))?;
+        let condition = self.arg(&equal)?;
+        self.push_inst(Vec::new(), InstKind::Assert { condition, message }, loc(check.span));
+        Ok(())
+    }
+}
+
+/// A pattern without its annotation.
+fn simple(pattern: &Pattern) -> &Pattern {
+    match &pattern.kind {
+        PatternKind::Typed(inner, _) => simple(inner),
+        _ => pattern,
+    }
+}
+
+/// The type of the elements along the first axis.
+pub(super) fn item_type(ty: &Ty) -> Ty {
+    match ty {
+        Ty::Tensor(element, extents) => {
+            Ty::tensor((**element).clone(), extents.get(1..).unwrap_or(&[]).to_vec())
+        }
+        Ty::Jagged(element, 1) => (**element).clone(),
+        Ty::Jagged(element, levels) => Ty::Jagged(element.clone(), levels - 1),
+        Ty::Range(inner) => (**inner).clone(),
+        _ => Ty::Error,
+    }
+}
