@@ -183,8 +183,7 @@ impl Machine<'_> {
         }
         let open = binding.axes.iter().position(|axis| axis.is_open);
         table.shape(extents, open).map_err(|()| {
-            let message =
-                format!("`{}` has more points than can be counted", binding.name.as_str());
+            let message = format!("`{}` has more points than any memory", binding.name.as_str());
             Stop::new(StopCode::Memory, message).at(binding.loc).into()
         })
     }

@@ -77,7 +77,7 @@ fn local_groups_may_have_local_extents_and_untils() {
         "module m { symbol S = until; binding r: i32[i < 4] { clause { [i] : 0 <= i < 4 } {
             group {
                 binding p: i32[t < S] {
-                    clause { [t] : t = 0 } { yield 1i32; }
+                    clause { [t] : t = 0 and t < S } { yield 1i32; }
                     clause { [t] : 1 <= t < S } {
                         %0: i32 = read p[t - 1]; %1: i32 = mul %0, 2i32; yield %1; } }
                 until S index u from 1 max 50 {

@@ -26,7 +26,13 @@ impl<'p> Analyser<'p> {
         let frame = std::mem::take(&mut self.frame);
         let conditions = std::mem::take(&mut self.conditions);
         let lasts = std::mem::take(&mut self.lasts);
+        let until = std::mem::take(&mut self.until);
+        let coordinates = std::mem::take(&mut self.coordinates);
+        let coordinate_calls = std::mem::take(&mut self.coordinate_calls);
         self.walk_instance(id);
+        self.until = until;
+        self.coordinates = coordinates;
+        self.coordinate_calls = coordinate_calls;
         self.frame = frame;
         self.conditions = conditions;
         self.lasts = lasts;

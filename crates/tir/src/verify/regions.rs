@@ -6,8 +6,8 @@ use einlang_index::Var;
 
 use super::Problems;
 use super::scope::{Item, Scope, vars_of, walk};
-use crate::module::{Group, Module};
-use crate::region::{Arg, Def, Inst, InstKind, Place, Subscript};
+use crate::module::{Group, Module, SymbolSource};
+use crate::region::{Arg, Def, Inst, InstKind, Place, Region, Subscript};
 
 /// A value is defined once, before its uses, and used at its type.
 pub(super) fn defined_values(module: &Module, problems: &mut Problems) {
@@ -52,13 +52,25 @@ pub(super) fn scoped_indices(module: &Module, problems: &mut Problems) {
                 clause.domain.dims().iter().copied().chain(clause.domain.params()).collect()
             }
             Item::Group(group) => group_vars(group),
-            Item::Enter(region) => def_vars(&region.params),
+            Item::Enter(region) => {
+                let mut vars = def_vars(&region.params);
+                vars.retain(|var| !is_own_extent(module, region, *var));
+                vars
+            }
             Item::Yield(_) => return,
         };
         if let Some(name) = scope.unseen(vars) {
             problems.add("scoped_indices", &scope.place, format!("`{name}` is not in scope"));
         }
     });
+}
+
+/// Whether a symbol is the extent of one of the region's own parameters.
+fn is_own_extent(module: &Module, region: &Region, var: Var) -> bool {
+    match module.source(var) {
+        Some(SymbolSource::Shape(tensor, _)) => region.tensor_params().any(|name| name == tensor),
+        _ => false,
+    }
 }
 
 /// The free variables of an instruction's own expressions.

@@ -1,0 +1,173 @@
+//! What a host function captures: it becomes a parameter before the written ones.
+
+use std::collections::BTreeSet;
+
+use einlang_tir::host::HostType;
+
+use super::value::{R, Val};
+use super::{Lower, unsupported};
+use crate::hir::{DefId, DefKind, ExprId, ExprKind, LocalId, LocalKind, Res};
+use crate::types::walk;
+use crate::types::{Callee, ClosureId, FnTy, InstanceId, Ty};
+
+/// Something from outside a function.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Capture {
+    /// A binding of an instance around.
+    Local(InstanceId, LocalId),
+    /// A program input.
+    Input(DefId),
+}
+
+impl<'p> Lower<'p> {
+    /// What an instance captures, directly and through the functions it calls.
+    pub(super) fn captures_of(&self, id: InstanceId) -> Vec<Capture> {
+        let mut found = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        let mut open = vec![id];
+        let mut around = vec![id];
+        let mut parent = self.typed.instance(id).parent;
+        while let Some(outer) = parent {
+            around.push(outer);
+            parent = self.typed.instance(outer).parent;
+        }
+        while let Some(next) = open.pop() {
+            if !seen.insert(next) {
+                continue;
+            }
+            if let Some(value) = self.value_of(next) {
+                self.free(next, value, &mut found);
+            }
+            for callee in self.typed.instance(next).calls.values() {
+                if let Callee::Instance(callee) = callee {
+                    open.push(*callee);
+                }
+            }
+        }
+        // What a function on the way defines itself is not captured.
+        let outside = |capture: &Capture| match capture {
+            Capture::Local(owner, _) => *owner != id && (around.contains(owner) || self.is_module(*owner)),
+            Capture::Input(_) => true,
+        };
+        found.into_iter().filter(outside).collect()
+    }
+
+    fn is_module(&self, id: InstanceId) -> bool {
+        self.typed.modules.contains(&Some(id))
+    }
+
+    /// The free names of an expression of an instance.
+    fn free(&self, id: InstanceId, root: ExprId, found: &mut BTreeSet<Capture>) {
+        let body = self.typed.instance(id).body;
+        let mut names = Vec::new();
+        walk::visit(self.body_of(body), vec![root], &mut |_, kind| match kind {
+            ExprKind::Name(Res::Local(local)) => names.push((body, *local)),
+            ExprKind::Name(Res::Outer(body, local)) => names.push((*body, *local)),
+            ExprKind::Name(Res::Def(def)) => {
+                if matches!(self.program.def(*def).kind, DefKind::Input(_)) {
+                    found.insert(Capture::Input(*def));
+                }
+            }
+            _ => {}
+        });
+        for (body, local) in names {
+            let mut at = Some(id);
+            while let Some(owner) = at {
+                let instance = self.typed.instance(owner);
+                if instance.body == body && instance.locals.contains_key(&local) {
+                    found.insert(Capture::Local(owner, local));
+                    break;
+                }
+                at = instance.parent;
+            }
+        }
+    }
+
+    /// What a closure captures.
+    pub(super) fn closure_captures(&self, id: ClosureId) -> Vec<Capture> {
+        let Some((owner, lambda)) = self.typed.closures.get(id.index()).copied() else {
+            return Vec::new();
+        };
+        let mut found = BTreeSet::new();
+        self.free(owner, lambda, &mut found);
+        found.into_iter().collect()
+    }
+
+    /// The value of what is captured, here, and its type.
+    pub(super) fn captured(&mut self, capture: &Capture) -> R<(Val<'p>, Ty)> {
+        match capture {
+            Capture::Input(def) => {
+                let ty = self.input_type(*def);
+                match self.inputs.get(def) {
+                    Some(value) => Ok((value.clone(), ty)),
+                    None => unsupported(self.here, "an input that is not known here"),
+                }
+            }
+            Capture::Local(owner, local) => {
+                let body = self.typed.instance(*owner).body;
+                let ty = self.typed.instance(*owner).local(*local).clone();
+                let found = self.module_frames.get(owner).and_then(|f| f.lookup(body, *local));
+                let value = match (self.frame.lookup(body, *local), found) {
+                    (Some(value), _) | (None, Some(value)) => value.clone(),
+                    _ => self.local(body, *local)?,
+                };
+                Ok((value, ty))
+            }
+        }
+    }
+
+    pub(super) fn captured_types(&mut self, captures: &[Capture]) -> R<Vec<HostType>> {
+        let mut types = Vec::with_capacity(captures.len());
+        for capture in captures {
+            let ty = self.capture_type(capture);
+            types.push(self.host_type(&ty)?);
+        }
+        Ok(types)
+    }
+
+    pub(super) fn capture_type(&self, capture: &Capture) -> Ty {
+        match capture {
+            Capture::Input(def) => self.input_type(*def),
+            Capture::Local(owner, local) => {
+                let instance = self.typed.instance(*owner);
+                let kind = self.body_of(instance.body)[*local].kind;
+                match instance.local(*local) {
+                    Ty::Error if matches!(kind, LocalKind::Extent(_)) => {
+                        Ty::Scalar(crate::hir::Scalar::I32)
+                    }
+                    ty => ty.clone(),
+                }
+            }
+        }
+    }
+
+    /// The declared type of an input.
+    pub(super) fn input_type(&self, def: DefId) -> Ty {
+        match &self.program.def(def).kind {
+            DefKind::Input(input) => self.written(&input.ty, &[]),
+            _ => Ty::Error,
+        }
+    }
+
+    /// The instance of a function that takes these arguments.
+    pub(super) fn instance_for(&self, function: &FnTy, params: &[Ty]) -> Option<InstanceId> {
+        let fits = |id: &InstanceId| {
+            let instance = self.typed.instance(*id);
+            let same = match function {
+                FnTy::Closure(closure) => instance.lambda == Some(*closure),
+                FnTy::Def(def, parent) => match &self.program.def(*def).kind {
+                    DefKind::Fn(item) => {
+                        instance.body == item.body
+                            && instance.lambda.is_none()
+                            && (instance.parent == *parent || parent.is_none())
+                    }
+                    _ => false,
+                },
+                _ => false,
+            };
+            let plain = |ty: &Ty| ty.without_extents();
+            same && instance.params.iter().map(plain).eq(params.iter().map(plain))
+        };
+        self.typed.ids().find(fits)
+    }
+}

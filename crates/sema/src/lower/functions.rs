@@ -1,0 +1,218 @@
+//! Host functions: instances that cannot be lowered in place, each once.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use einlang_tir::host::{Block, HostArg, HostDef, HostFn, HostKind, HostType};
+use einlang_tir::types::Ident;
+
+use super::captures::Capture;
+use super::module::loc;
+use super::value::{FnVal, Frame, R, Val};
+use super::{Lower, unsupported};
+use crate::hir::{DefKind, Owner};
+use crate::types::{FnTy, InstanceId, Ty};
+
+/// The host functions so far.
+#[derive(Debug, Default)]
+pub(super) struct Functions {
+    known: HashMap<InstanceId, (Ident, Vec<Capture>)>,
+    pub(super) queue: Vec<InstanceId>,
+}
+
+impl<'p> Lower<'p> {
+    /// The name of the host function of an instance, and what it captures.
+    pub(super) fn host_function(&mut self, id: InstanceId) -> R<(Ident, Vec<Capture>)> {
+        if let Some(known) = self.functions.known.get(&id) {
+            return Ok(known.clone());
+        }
+        let instance = self.typed.instance(id);
+        let base = match (instance.lambda, self.body_of(instance.body).owner) {
+            (Some(_), _) => "lambda".to_owned(),
+            (None, Owner::Def(def)) => self.spelling(self.program.def(def).name.name).to_owned(),
+            (None, Owner::Module(_)) => "module".to_owned(),
+        };
+        let name = Ident::new(&self.unique(&base));
+        let captures = self.captures_of(id);
+        self.functions.known.insert(id, (name.clone(), captures.clone()));
+        self.functions.queue.push(id);
+        Ok((name, captures))
+    }
+
+    /// Lowers the host functions that were asked for, and those they ask for.
+    pub(super) fn lower_functions(&mut self) -> R<()> {
+        while let Some(id) = self.functions.queue.pop() {
+            let function = self.lower_function(id)?;
+            self.out.functions.push(function);
+        }
+        Ok(())
+    }
+
+    fn lower_function(&mut self, id: InstanceId) -> R<HostFn> {
+        let (name, captures) = self.host_function(id)?;
+        let instance = self.typed.instance(id);
+        self.here = self.body_span(id);
+        self.host_scalars = self.has_scalars_only(id);
+        self.inputs.clear();
+        self.blocks.push(Block::default());
+        let mut params = Vec::new();
+        let mut frames: HashMap<InstanceId, Vec<(crate::hir::LocalId, Val<'p>)>> = HashMap::new();
+        for capture in &captures {
+            let ty = self.capture_type(capture);
+            let host = self.param(&ty, &mut params)?;
+            let value = self.from_host(host, &ty, "captured")?;
+            match capture {
+                Capture::Input(def) => drop(self.inputs.insert(*def, value)),
+                Capture::Local(owner, local) => {
+                    frames.entry(*owner).or_default().push((*local, value));
+                }
+            }
+        }
+        self.module_frames.clear();
+        for owner in self.typed.modules.iter().flatten() {
+            let mut frame = Frame::new(*owner, self.typed.instance(*owner).body, None);
+            for (local, value) in frames.get(owner).into_iter().flatten() {
+                frame.bind(*local, value.clone());
+            }
+            self.module_frames.insert(*owner, frame);
+        }
+        let parent = instance.parent.map(|parent| Rc::new(self.frames_from(parent, &frames)));
+        let mut frame = Frame::new(id, instance.body, parent);
+        let mut values = Vec::new();
+        for (at, param) in self.params_of(id).iter().enumerate() {
+            let ty = instance.params.get(at).cloned().unwrap_or(Ty::Error);
+            let host = self.param(&ty, &mut params)?;
+            let value = self.from_host(host, &ty, "param")?;
+            values.push(value.clone());
+            let outer = std::mem::replace(&mut self.frame, frame);
+            let bound = self.bind_pattern(&param.pattern, &value, &ty);
+            frame = std::mem::replace(&mut self.frame, outer);
+            bound?;
+        }
+        frame.params = Rc::new(values);
+        let Some(value) = self.value_of(id) else {
+            return unsupported(self.here, "a function without a body");
+        };
+        let ret = instance.ret.clone();
+        let result = self.within(frame, |cx| {
+            let value = cx.eval(value)?;
+            match ret == Ty::unit() {
+                true => Ok(Vec::new()),
+                false => Ok(vec![cx.to_host(&value, &ret)?]),
+            }
+        });
+        self.flush();
+        let block = self.blocks.pop().unwrap_or_default();
+        let body = Block { params, insts: block.insts, results: result? };
+        let results = match ret == Ty::unit() {
+            true => Vec::new(),
+            false => vec![self.host_type(&ret)?],
+        };
+        let body = self.finish_body(body);
+        Ok(HostFn { name, results, body, loc: loc(self.here) })
+    }
+
+    fn body_span(&self, id: InstanceId) -> einlang_source::Span {
+        let body = self.body_of(self.typed.instance(id).body);
+        match body.owner {
+            Owner::Def(def) => self.program.def(def).span,
+            Owner::Module(_) => self.here,
+        }
+    }
+
+    /// Activations of the instances around, which hold what is captured.
+    fn frames_from(
+        &self,
+        id: InstanceId,
+        values: &HashMap<InstanceId, Vec<(crate::hir::LocalId, Val<'p>)>>,
+    ) -> Frame<'p> {
+        let instance = self.typed.instance(id);
+        let parent = instance.parent.map(|parent| Rc::new(self.frames_from(parent, values)));
+        let mut frame = Frame::new(id, instance.body, parent);
+        for (local, value) in values.get(&id).into_iter().flatten() {
+            frame.bind(*local, value.clone());
+        }
+        frame
+    }
+
+    pub(super) fn param(&mut self, ty: &Ty, params: &mut Vec<HostDef>) -> R<HostArg> {
+        let host = self.host_type(ty)?;
+        let number = self.new_number();
+        params.push(HostDef { number, ty: host });
+        Ok(HostArg::Value(number))
+    }
+
+    /// A function as a host value: by its identity what it captured, otherwise a closure.
+    pub(super) fn closure_to_host(&mut self, function: &FnVal<'p>, ty: &Ty) -> R<HostArg> {
+        let Ty::Fn(FnTy::Declared(params, ret)) = ty else {
+            let captures = match &function.ty {
+                FnTy::Closure(id) => self.closure_captures(*id),
+                _ => Vec::new(),
+            };
+            let mut args = Vec::with_capacity(captures.len());
+            let types = self.captured_types(&captures)?;
+            self.within(function.frame.clone(), |cx| {
+                for capture in &captures {
+                    let (value, ty) = cx.captured(capture)?;
+                    args.push(cx.to_host(&value, &ty)?);
+                }
+                Ok(())
+            })?;
+            return Ok(self.host_value_of(HostType::Tuple(types), HostKind::Tuple(args)));
+        };
+        let Some(id) = self.instance_for(&function.ty, params) else {
+            return unsupported(self.here, "this function as a value of unknown identity");
+        };
+        let (name, captures) = self.host_function(id)?;
+        let mut args = Vec::with_capacity(captures.len());
+        self.within(function.frame.clone(), |cx| {
+            for capture in &captures {
+                let (value, ty) = cx.captured(capture)?;
+                args.push(cx.to_host(&value, &ty)?);
+            }
+            Ok(())
+        })?;
+        let host = HostType::Fn(self.host_types(params)?, vec![self.host_type(ret)?]);
+        Ok(self.host_value_of(host, HostKind::Closure(name, args)))
+    }
+
+    /// A function of known identity from what it captured.
+    pub(super) fn closure_from_host(&mut self, host: HostArg, function: &FnTy) -> R<Val<'p>> {
+        let frame = match function {
+            FnTy::Closure(id) => {
+                let captures = self.closure_captures(*id);
+                let types = self.captured_types(&captures)?;
+                let mut values: HashMap<InstanceId, Vec<_>> = HashMap::new();
+                for (at, (capture, host_type)) in captures.iter().zip(types).enumerate() {
+                    let field = self.host_value_of(host_type, HostKind::Field(host.clone(), at));
+                    let ty = self.capture_type(capture);
+                    let value = self.from_host(field, &ty, "captured")?;
+                    match capture {
+                        Capture::Local(owner, local) => {
+                            values.entry(*owner).or_default().push((*local, value));
+                        }
+                        Capture::Input(def) => drop(self.inputs.insert(*def, value)),
+                    }
+                }
+                let owner = self.typed.closures.get(id.index()).map(|closure| closure.0);
+                match owner {
+                    Some(owner) => self.frames_from(owner, &values),
+                    None => self.frame.clone(),
+                }
+            }
+            _ => self.frame.clone(),
+        };
+        Ok(Val::Fn(Rc::new(FnVal { ty: function.clone(), frame })))
+    }
+
+    /// The name of a variant.
+    pub(super) fn variant_name(&self, def: crate::hir::DefId, at: u32) -> String {
+        match &self.program.def(def).kind {
+            DefKind::Enum(item) => item
+                .variants
+                .get(at as usize)
+                .map_or(String::new(), |variant| self.spelling(variant.name.name).to_owned()),
+            _ => String::new(),
+        }
+    }
+}
