@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use anstream::ColorChoice;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use einlang_driver::Options;
 use einlang_source::render::MessageFormat;
 
 use crate::commands::check::CheckArgs;
@@ -154,6 +155,27 @@ pub(crate) struct ProgramArgs {
         conflicts_with = "paths"
     )]
     pub(crate) source: Option<String>,
+}
+
+/// What holds while a program is checked.
+#[derive(Debug, Args)]
+pub(crate) struct CheckingArgs {
+    /// Treat points that no clause defines as errors
+    #[arg(long)]
+    strict: bool,
+    /// Let self-reads of points that no clause defines give zero
+    #[arg(long)]
+    zero_fill: bool,
+    /// The bindings that are observed, separated by commas [default: all of the top level]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    outputs: Option<Vec<String>>,
+}
+
+impl CheckingArgs {
+    pub(crate) fn options(&self) -> Options {
+        let CheckingArgs { strict, zero_fill, outputs } = self;
+        Options { strict: *strict, zero_fill: *zero_fill, outputs: outputs.clone() }
+    }
 }
 
 #[cfg(test)]

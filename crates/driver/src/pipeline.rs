@@ -108,35 +108,35 @@ macro_rules! stages {
 
             /// The program as it is after this stage. The text ends with a line break unless it
             /// is empty.
-            pub fn print(self, compilation: &Compilation) -> String {
-                let print: fn(&Compilation) -> String = match self {
+            pub fn print(self, compilation: &Compilation, sources: &Sources) -> String {
+                let print: fn(&Compilation, &Sources) -> String = match self {
                     $(Stage::$stage => $print,)*
                 };
-                print(compilation)
+                print(compilation, sources)
             }
         }
     };
 }
 
 stages! {
-    Lex "lex" "the tokens with their bytes, white space included" |c| dump::dump_tokens(c.tree());
-    Parse "parse" "the tree, one node or token a line, with their bytes" |c| dump::dump(c.tree());
+    Lex "lex" "the tokens with their bytes, white space included" |c, _| dump::dump_tokens(c.tree());
+    Parse "parse" "the tree, one node or token a line, with their bytes" |c, _| dump::dump(c.tree());
     Names "names" "modules, items and bodies, every name with its definition" print_names;
     Types "types" "each function for each kind of arguments, and the types of its bindings" print_types;
     Coords "coords" "the coordinates of each binding, what its reductions consume and what is broadcast" print_coords;
     Shapes "shapes" "the type and extents of each binding, and the range of each index" print_shapes;
 }
 
-fn print_names(compilation: &Compilation) -> String {
+fn print_names(compilation: &Compilation, _: &Sources) -> String {
     hir::print(&compilation.resolved.program, &compilation.resolved.interner)
 }
 
-fn print_types(compilation: &Compilation) -> String {
+fn print_types(compilation: &Compilation, _: &Sources) -> String {
     let Resolved { program, interner, .. } = &compilation.resolved;
     compilation.typed.as_ref().map_or(String::new(), |typed| types::print(typed, program, interner))
 }
 
-fn print_coords(compilation: &Compilation) -> String {
+fn print_coords(compilation: &Compilation, _: &Sources) -> String {
     let Resolved { program, interner, .. } = &compilation.resolved;
     match (&compilation.coords, &compilation.typed) {
         (Some(found), Some(typed)) => coords::print(found, typed, program, interner),
@@ -144,7 +144,7 @@ fn print_coords(compilation: &Compilation) -> String {
     }
 }
 
-fn print_shapes(compilation: &Compilation) -> String {
+fn print_shapes(compilation: &Compilation, sources: &Sources) -> String {
     let Resolved { program, interner, .. } = &compilation.resolved;
     let Compilation { typed: Some(typed), coords: Some(coords), shapes: Some(found), .. } =
         compilation
@@ -152,7 +152,7 @@ fn print_shapes(compilation: &Compilation) -> String {
         return String::new();
     };
     let reveals = shapes::reveal(program, typed, coords, found, interner);
-    reveals.iter().map(|reveal| format!("{}: {}\n", reveal.name, reveal.text)).collect()
+    shapes::print(&reveals, program, sources)
 }
 
 impl Stage {
@@ -187,9 +187,12 @@ mod tests {
     use super::*;
 
     fn compiled(text: &str) -> Compilation {
-        let mut sources = Sources::new();
+        compiled_with(&mut Sources::new(), text)
+    }
+
+    fn compiled_with(sources: &mut Sources, text: &str) -> Compilation {
         let file = sources.add("f.ein", text);
-        compile(&MemoryWorld::new(), &mut sources, file, Path::new(""), &Options::default())
+        compile(&MemoryWorld::new(), sources, file, Path::new(""), &Options::default())
     }
 
     #[test]
@@ -204,14 +207,16 @@ mod tests {
 
     #[test]
     fn each_stage_prints_something_else() {
-        let compilation = compiled("let x = 1;");
-        let texts: Vec<_> = Stage::ALL.iter().map(|stage| stage.print(&compilation)).collect();
+        let mut sources = Sources::new();
+        let compilation = compiled_with(&mut sources, "let x = 1;");
+        let texts: Vec<_> =
+            Stage::ALL.iter().map(|stage| stage.print(&compilation, &sources)).collect();
         assert!(texts[0].lines().any(|line| line == "WHITESPACE \" \" @3..4"), "{}", texts[0]);
         assert!(texts[1].starts_with("SOURCE_FILE @0..10\n"), "{}", texts[1]);
         assert_eq!(texts[2], "module crate\n  let x#0 = 1\n");
         assert_eq!(texts[3], "module crate\n  x: i32\n");
         assert_eq!(texts[4], "module crate\n  x: []\n");
-        assert_eq!(texts[5], "x: i32\n");
+        assert_eq!(texts[5], "f.ein:1  x: i32\n");
         assert!(texts.iter().all(|text| text.ends_with('\n')));
     }
 

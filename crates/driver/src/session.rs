@@ -116,7 +116,8 @@ impl<'w> Session<'w> {
     pub fn ir(&mut self, file: FileId, stage: Option<Stage>) -> Printed {
         let compilation = self.compile(file);
         let stage = stage.unwrap_or_else(|| Stage::reached(&compilation));
-        Printed { text: stage.print(&compilation), diagnostics: compilation.diagnostics }
+        let text = stage.print(&compilation, &self.sources);
+        Printed { text, diagnostics: compilation.diagnostics }
     }
 
     /// Modules lie beside the file that declares them; a text without a file has them in the

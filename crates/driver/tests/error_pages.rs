@@ -2,20 +2,21 @@
 //!
 //! A block marked `ein,fails` reports the code of its page and no other; a block marked
 //! `ein,repaired` reports nothing. Each block is saved as `src/main.ein` in a world of its own and
-//! loaded from there. Some errors are about the path and not about the text: a block whose first
-//! line is `// $ einlang run PATH` is saved in the same place, but it is PATH that is loaded.
+//! loaded from there. Some errors are about how the compiler is called and not about the text: a
+//! block whose first line is `// $ einlang check OPTIONS PATH` is saved in the same place, but it is
+//! PATH that is loaded, and the options hold.
 
 use std::path::{Path, PathBuf};
 
-use einlang_driver::{Session, explain};
-use einlang_source::render::{self, Options};
+use einlang_driver::{Options, Session, explain};
+use einlang_source::render;
 use einlang_source::{Code, MemoryWorld};
 
 /// Where every block is saved.
 const SAVED_AS: &str = "src/main.ein";
 
-/// What the first line of a block may say.
-const CALLED_AS: &str = "// $ einlang run ";
+/// What the first line of a block may begin with; the command, its options and the path follow.
+const CALLED_AS: &str = "// $ einlang ";
 
 struct Block<'a> {
     fails: bool,
@@ -29,15 +30,36 @@ fn blocks(page: &str) -> Vec<Block<'_>> {
     parts.map(|(kind, text)| Block { fails: kind == "ein,fails", text }).collect()
 }
 
+/// The path and the options that a block is checked with.
+fn call(text: &str) -> (&str, Options) {
+    let first_line = text.lines().next().unwrap_or_default();
+    let Some(call) = first_line.strip_prefix(CALLED_AS) else {
+        return (SAVED_AS, Options::default());
+    };
+    let words: Vec<&str> = call.split_whitespace().collect();
+    let (path, flags) = match &words[..] {
+        ["check" | "run", flags @ .., path] => (*path, flags),
+        _ => panic!("`{first_line}` is no call of `check` or `run` with a path"),
+    };
+    let mut options = Options::default();
+    for flag in flags {
+        match *flag {
+            "--strict" => options.strict = true,
+            "--zero-fill" => options.zero_fill = true,
+            _ => panic!("the pages know no option `{flag}`"),
+        }
+    }
+    (path, options)
+}
+
 /// The codes that the program reports, and the messages as people see them.
 fn report(text: &str) -> (Vec<Code>, String) {
-    let first_line = text.lines().next().unwrap_or_default();
-    let path = first_line.strip_prefix(CALLED_AS).unwrap_or(SAVED_AS);
+    let (path, options) = call(text);
     let world = MemoryWorld::new().with(SAVED_AS, text);
-    let mut session = Session::new(&world);
+    let mut session = Session::new(&world).with_options(options);
     let found = session.load(Path::new(path)).map(|file| session.check(file));
     let found = found.unwrap_or_else(|errors| errors);
-    let shown = found.iter().map(|d| render::human(session.sources(), d, &Options::default()));
+    let shown = found.iter().map(|d| render::human(session.sources(), d, &render::Options::default()));
     (found.iter().map(|d| d.code).collect(), shown.collect::<Vec<_>>().join("\n\n"))
 }
 

@@ -1,10 +1,12 @@
-//! The time to check programs of growing length, names and types included. Run with
+//! The time to check programs of growing length, from text to ranges and shapes. Run with
 //! `cargo xtask bench check`.
 
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Instant;
 
+use einlang_sema::shapes::{self, Options};
+use einlang_sema::{coords, types};
 use einlang_source::{MemoryWorld, Sources};
 
 const ROUNDS: usize = 5;
@@ -23,7 +25,7 @@ fn program(n_lines: usize) -> String {
     for i in 0..n_lines / 10 {
         write!(
             text,
-            "fn f{i}(x: [f32; n], k: f32) -> f32 {{\n    let y[i] = x[i] * k + {i}.5;\n    \
+            "fn f{i}(x: [f32; N], k: f32) -> f32 {{\n    let y[i] = x[i] * k + {i}.5;\n    \
              sum[i](y[i])\n}}\nlet a{i} = [1.0, 2.0, {i}.0];\nlet b{i}[i] = a{i}[i] * 2.0;\n\
              let c{i}[0] = 1.0;\nlet c{i}[t in 1..9] = c{i}[t - 1] * 0.5 + {i}.0;\n\
              let d{i} = f{i}(b{i}, 2.0);\nlet e{i} = if d{i} > 1.0 {{ c{i}[8] }} else {{ 0.0 }};\n"
@@ -39,8 +41,19 @@ fn check(text: &str) -> f64 {
     let file = sources.add("bench.ein", text);
     let start = Instant::now();
     let resolved = einlang_sema::resolve(&MemoryWorld::new(), &mut sources, file, Path::new(""));
-    let (_, found) = einlang_sema::types::check(&resolved.program, &resolved.interner);
+    let (program, interner) = (&resolved.program, &resolved.interner);
+    let names = start.elapsed();
+    let (typed, mut found) = types::check(program, interner);
+    let types = start.elapsed();
+    let (coords, more) = coords::check(program, &typed, interner);
+    found.extend(more);
+    let coordinates = start.elapsed();
+    let (_, more) = shapes::analyse(program, &typed, &coords, interner, &Options::default());
+    found.extend(more);
     let seconds = start.elapsed().as_secs_f64();
+    if std::env::var_os("EINLANG_BENCH_STAGES").is_some() {
+        println!("  names {names:?} types {types:?} coords {coordinates:?} shapes {seconds:.3}s");
+    }
     assert!(resolved.diagnostics.is_empty() && found.is_empty(), "the program is right");
     seconds
 }

@@ -37,6 +37,21 @@ impl Case {
         self.expected("//! warn ")
     }
 
+    /// Those flags of the case that matter to `check`; the others are for running it.
+    pub(crate) fn checking_flags(&self) -> Vec<&str> {
+        let lines = self.text.lines().filter_map(|line| line.strip_prefix("//! flags:"));
+        let mut words = lines.flat_map(str::split_whitespace);
+        let mut flags = Vec::new();
+        while let Some(word) = words.next() {
+            match word {
+                "--strict" | "--zero-fill" => flags.push(word),
+                "--outputs" => flags.extend([Some(word), words.next()].into_iter().flatten()),
+                _ => {}
+            }
+        }
+        flags
+    }
+
     fn expected(&self, directive: &str) -> impl Iterator<Item = ExpectedError<'_>> {
         let lines = self.text.lines().filter_map(move |line| line.strip_prefix(directive));
         lines.filter_map(expected_error)
@@ -96,6 +111,13 @@ fn expected_error(directive: &str) -> Option<ExpectedError<'_>> {
 #[cfg(test)]
 mod tests {
     use super::{Case, ExpectedError};
+
+    #[test]
+    fn flags_that_matter_to_check_are_read() {
+        let case = Case::of("a/b", "let x = 1;\n//! flags: --strict --checked --outputs x,y\n");
+        assert_eq!(case.checking_flags(), ["--strict", "--outputs", "x,y"]);
+        assert!(Case::of("a/b", "//! flags: --checked\n").checking_flags().is_empty());
+    }
 
     #[test]
     fn error_directives_are_read_with_and_without_details() {

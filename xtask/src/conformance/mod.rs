@@ -62,7 +62,8 @@ fn folder(project: &Project) -> Option<PathBuf> {
 /// The complaint about one case, if there is one.
 fn check_case(binary: &Path, case: &Case) -> Option<String> {
     let mut command = Command::new(binary);
-    command.args(["check", &case.file, "--message-format", "json"]).current_dir(&case.folder);
+    command.args(["check", &case.file, "--message-format", "json"]).args(case.checking_flags());
+    command.current_dir(&case.folder);
     let complaint = process::capture(&mut command).and_then(|output| check::judge(case, &output));
     complaint.err().map(|reason| format!("FAIL {}: {reason}", case.name))
 }

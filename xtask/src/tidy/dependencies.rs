@@ -15,7 +15,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("sema", &["syntax", "index", "tir"]),
     ("loops", &["tir", "index"]),
     ("runtime", &[]),
-    ("interp", &["tir", "loops", "runtime"]),
+    ("interp", &["index", "tir", "loops", "runtime"]),
     ("codegen", &["loops"]),
     ("driver", &["source", "index", "syntax", "tir", "sema", "loops", "runtime", "interp"]),
     ("ide", &["driver"]),

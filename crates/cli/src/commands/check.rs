@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use clap::Args;
-use einlang_driver::{Options, Session, Stage};
+use einlang_driver::{Session, Stage};
 use einlang_source::{Diagnostics, Sources};
 
 use crate::Shell;
-use crate::args::{HELP_TEMPLATE, ProgramArgs};
+use crate::args::{CheckingArgs, HELP_TEMPLATE, ProgramArgs};
 use crate::exit::{Exit, Stop};
 use crate::inputs::{self, Input};
 use crate::message::counted;
@@ -32,15 +32,22 @@ pub(crate) struct CheckArgs {
     /// Print the layout of each binding, what its reductions consume and what is broadcast
     #[arg(long)]
     coords: bool,
-    /// Treat points that no clause defines as errors
-    #[arg(long)]
-    strict: bool,
-    /// Let self-reads of points that no clause defines give zero
-    #[arg(long)]
-    zero_fill: bool,
-    /// The bindings that are observed; all top-level ones if this is not given
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    outputs: Option<Vec<String>>,
+    /// Print the type and extents of each binding and the range of each index
+    #[arg(long, conflicts_with = "coords")]
+    shapes: bool,
+    #[command(flatten)]
+    checking: CheckingArgs,
+}
+
+impl CheckArgs {
+    /// What is printed of the program, if anything is.
+    fn printed(&self) -> Option<Stage> {
+        match (self.coords, self.shapes) {
+            (true, _) => Some(Stage::Coords),
+            (_, true) => Some(Stage::Shapes),
+            _ => None,
+        }
+    }
 }
 
 /// What was found so far.
@@ -84,7 +91,7 @@ pub(crate) fn run(args: &CheckArgs, shell: &Shell) -> Result<Exit, Stop> {
             tally.n_files += 1;
             continue;
         }
-        shell.terminal.print(&report.coords)?;
+        shell.terminal.print(&report.printed)?;
         shell.terminal.diagnostics(&report.sources, &report.diagnostics);
         tally.add(&report.diagnostics);
     }
@@ -100,26 +107,24 @@ struct Report {
     sources: Sources,
     /// The files of its modules.
     modules: Vec<String>,
-    /// The coordinates, if they are wanted.
-    coords: String,
+    /// The coordinates or shapes, if they are wanted.
+    printed: String,
 }
 
 fn check(input: &Input, shell: &Shell, args: &CheckArgs) -> Report {
-    let options =
-        Options { strict: args.strict, zero_fill: args.zero_fill, outputs: args.outputs.clone() };
-    let mut session = Session::new(&shell.world).with_options(options);
-    let (diagnostics, coords) = match input.load(&mut session) {
-        Ok(file) if args.coords => {
-            let printed = session.ir(file, Some(Stage::Coords));
+    let mut session = Session::new(&shell.world).with_options(args.checking.options());
+    let (diagnostics, printed) = match (input.load(&mut session), args.printed()) {
+        (Ok(file), Some(stage)) => {
+            let printed = session.ir(file, Some(stage));
             (printed.diagnostics, printed.text)
         }
-        Ok(file) => (session.check(file), String::new()),
-        Err(errors) => (errors, String::new()),
+        (Ok(file), None) => (session.check(file), String::new()),
+        (Err(errors), _) => (errors, String::new()),
     };
     let sources = session.sources();
     let modules = sources.ids().skip(1).map(|file| sources.name(file).to_owned()).collect();
     let sources = if diagnostics.is_empty() { Sources::new() } else { sources.clone() };
-    Report { diagnostics, sources, modules, coords }
+    Report { diagnostics, sources, modules, printed }
 }
 
 #[cfg(test)]

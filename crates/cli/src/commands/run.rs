@@ -5,7 +5,7 @@ use einlang_driver::Session;
 use einlang_source::FileId;
 
 use crate::Shell;
-use crate::args::{HELP_TEMPLATE, ProgramArg};
+use crate::args::{CheckingArgs, HELP_TEMPLATE, ProgramArg};
 use crate::exit::{Exit, Stop};
 use crate::inputs;
 use crate::message::{Level, Message};
@@ -26,12 +26,14 @@ Examples:
 pub(crate) struct RunArgs {
     #[command(flatten)]
     program: ProgramArg,
+    #[command(flatten)]
+    checking: CheckingArgs,
 }
 
 /// Reports what is wrong with the program; one without errors is evaluated.
 pub(crate) fn run(args: &RunArgs, shell: &Shell) -> Result<Exit, Stop> {
     let input = inputs::single(&args.program, "run")?;
-    let mut session = Session::new(&shell.world);
+    let mut session = Session::new(&shell.world).with_options(args.checking.options());
     let loaded = input.load(&mut session);
     let (file, diagnostics) = match loaded {
         Ok(file) => (Some(file), session.check(file)),

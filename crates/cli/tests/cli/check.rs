@@ -64,6 +64,63 @@ fn coordinates_are_printed_when_wanted() {
 }
 
 #[test]
+fn shapes_are_printed_when_wanted() {
+    let program = "fn smooth(x: [f32; N], w: [f32; K]) -> [f32; N - K + 1] {\n    \
+                   let y[i] = sum[k](w[k] * x[i + k]);\n    y\n}\n\
+                   let h[0] = 1.0;\nlet g[0] = 2.0;\n\
+                   let h[t in 1..9] = 0.5 * h[t - 1] + g[t - 1];\n\
+                   let g[t in 1..9] = z + 1.0 where z = h[t];\n\
+                   let (low, high) = (smooth(h, [0.5, 0.5]), sum[t](g[t]));\n\
+                   let A = [[1.0, 2.0], [3.0, 4.0]];\n\
+                   let B[..r] = 2.0 * A[..r];\n\
+                   let inner = {\n    let square = A[0, 0] * A[0, 0];\n    sum[i, j](square * B[i, j])\n};\n\
+                   print(max[i](low[i]));\n";
+    let sandbox = Sandbox::with("model.ein", program);
+    sandbox.transcript("check-shapes", &["check", "--shapes", "model.ein"]).ends_with(0);
+    let printed = sandbox.einlang(&["ir", "--after", "shapes", "model.ein"]).stdout;
+    sandbox.einlang(&["check", "-q", "--shapes", "model.ein"]).ends_with(0).says(&printed, "");
+}
+
+#[test]
+fn shapes_of_the_library_are_not_shown() {
+    let program = "use std::ml::softmax;\nlet y = softmax([1.0, 2.0]);\n";
+    let sandbox = Sandbox::with("model.ein", program);
+    let answer = sandbox.einlang(&["check", "-q", "--shapes", "model.ein"]).ends_with(0);
+    answer.says("model.ein:2  y: [f32; 2]\n", "");
+}
+
+#[test]
+fn one_thing_is_printed_at_a_time() {
+    let sandbox = Sandbox::with("model.ein", "let x = 1;\n");
+    let both = &["check", "--coords", "--shapes", "model.ein"];
+    sandbox.transcript("check-coords-and-shapes", both).ends_with(2);
+}
+
+#[test]
+fn gaps_are_warnings_errors_or_unseen() {
+    let program = "let x[i in 2..5] = 1.0;\nlet y = x[4];\n";
+    let sandbox = Sandbox::with("gap.ein", program);
+    let answer = sandbox.einlang(&["check", "gap.ein"]).ends_with(0);
+    assert!(answer.stderr.starts_with("warning[W0305]"), "{}", answer.stderr);
+    sandbox.transcript("check-strict", &["check", "--strict", "gap.ein"]).ends_with(1);
+    let unseen = sandbox.einlang(&["check", "--strict", "--outputs", "y", "gap.ein"]).ends_with(0);
+    unseen.says("", "checked 1 file: no errors\n");
+    let seen = sandbox.einlang(&["check", "--strict", "--outputs", "y,x", "gap.ein"]);
+    assert!(seen.ends_with(1).stderr.starts_with("error[E0305]"));
+    sandbox.transcript("outputs-without-names", &["check", "gap.ein", "--outputs"]).ends_with(2);
+}
+
+#[test]
+fn recurrences_without_a_base_may_be_filled_with_zeros() {
+    let sandbox = Sandbox::with("walk.ein", "let x[t in 1..5] = 1.0 + x[t - 1];\n");
+    let answer = sandbox.einlang(&["check", "walk.ein"]).ends_with(1);
+    assert!(answer.stderr.starts_with("error[E0502]"), "{}", answer.stderr);
+    let answer = sandbox.einlang(&["check", "--zero-fill", "walk.ein"]).ends_with(0);
+    assert!(answer.stderr.starts_with("warning[W0305]"), "{}", answer.stderr);
+    sandbox.einlang(&["check", "--zero-fill", "--strict", "walk.ein"]).ends_with(1);
+}
+
+#[test]
 fn line_ends_and_marks_of_other_systems_are_fine() {
     let sandbox = Sandbox::with("dos.ein", "\u{feff}let x = 1;\r\nlet y = 2;\r\n");
     sandbox.einlang(&["check", "dos.ein"]).ends_with(0);

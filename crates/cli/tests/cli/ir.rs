@@ -15,6 +15,7 @@ fn each_stage_prints_the_program() {
     sandbox.transcript("ir-names", &["ir", "model.ein", "--after", "names"]).ends_with(0);
     sandbox.transcript("ir-types", &["ir", "model.ein", "--after", "types"]).ends_with(0);
     sandbox.transcript("ir-coords", &["ir", "model.ein", "--after", "coords"]).ends_with(0);
+    sandbox.transcript("ir-shapes", &["ir", "model.ein", "--after", "shapes"]).ends_with(0);
 }
 
 #[test]
@@ -22,7 +23,8 @@ fn the_last_stage_is_the_default() {
     let sandbox = Sandbox::new();
     let last = sandbox.einlang(&["ir", "-c", "let x = 1;", "--after", "shapes"]).stdout;
     sandbox.einlang(&["ir", "-c", "let x = 1;"]).ends_with(0).says(&last, "");
-    sandbox.einlang_with_stdin(&["ir", "-"], b"let x = 1;").ends_with(0).says(&last, "");
+    let piped = last.replace("<command line>", "<standard input>");
+    sandbox.einlang_with_stdin(&["ir", "-"], b"let x = 1;").ends_with(0).says(&piped, "");
 }
 
 #[test]

@@ -43,6 +43,20 @@ fn errors_end_with_code_1() {
 }
 
 #[test]
+fn gaps_are_judged_as_by_check() {
+    let sandbox = Sandbox::with("gap.ein", "let x[i in 2..5] = 1.0;\nlet y = x[4];\n");
+    let answer = sandbox.einlang(&["gap.ein"]).ends_with(0);
+    assert!(answer.stderr.starts_with("warning[W0305]"), "{}", answer.stderr);
+    assert!(answer.stderr.ends_with(NOTE), "{}", answer.stderr);
+    sandbox.einlang(&["run", "gap.ein", "--outputs", "y"]).ends_with(0).says("", NOTE);
+    sandbox.transcript("run-strict", &["run", "--strict", "gap.ein"]).ends_with(1);
+    let walk = "let x[t in 1..5] = 1.0 + x[t - 1];";
+    sandbox.einlang(&["-c", walk]).ends_with(1);
+    sandbox.einlang(&["-c", walk, "--zero-fill"]).ends_with(0);
+    sandbox.einlang(&["run", "gap.ein", "--outputs"]).ends_with(2);
+}
+
+#[test]
 fn quiet_leaves_errors_only() {
     let sandbox = Sandbox::new();
     sandbox.einlang(&["-q", "-c", "let x = 1;"]).ends_with(0).says("", "");

@@ -152,7 +152,6 @@ impl Naive<'_> {
             let mut found = Vec::new();
             for s in 0..self.pending.len() {
                 if let ([target], true) = (&self.unsolved(s)[..], self.pending[s])
-                    && self.built.used(s).contains(target)
                     && let (lo, Some(hi)) = self.worst(s, *target)?
                 {
                     self.pending[s] = false;
@@ -191,7 +190,9 @@ impl Naive<'_> {
 }
 
 pub(crate) fn naive(plain: &PlainProblem, built: &Built) -> Option<Vec<Option<PlainRange>>> {
-    let acts = |s: usize| plain.reads[s].condition.is_none() && built.bare(s).is_none();
+    // A bare use settles an index without a range; one with a range may limit those further out.
+    let settled = |s: usize| built.bare(s).is_some_and(|at| plain.ranges[at].is_none());
+    let acts = |s: usize| plain.reads[s].condition.is_none() && !settled(s);
     let pending = (0..plain.reads.len()).map(acts).collect();
     let extents = plain.reads.iter().map(|r| r.extent).collect();
     Naive { built, extents, ranges: plain.ranges.clone(), pending }.solve()

@@ -84,6 +84,8 @@ impl<'s, 'p> Executor<'s, 'p> {
             return Err(Stop::internal("nothing is left to be executed"));
         };
         let (block, pc) = (self.cursors[at].block, self.cursors[at].pc);
+        // A block without instructions counts too, or a loop over it would have no limit.
+        self.meter.step(1)?;
         for (pc, inst) in block.insts.iter().enumerate().skip(pc) {
             self.cursors[at].pc = pc;
             self.meter.step(1)?;

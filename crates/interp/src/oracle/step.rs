@@ -28,6 +28,8 @@ impl Machine<'_> {
         let Some(at) = self.cursors.len().checked_sub(1) else { return Ok(()) };
         let cursor = self.cursors[at];
         let region = &code.regions[cursor.region];
+        // A region without instructions counts too, or a loop over it would have no limit.
+        self.meter.step(1)?;
         for (pc, inst) in region.insts.iter().enumerate().skip(cursor.pc) {
             self.cursors[at].pc = pc;
             self.meter.step(1)?;

@@ -18,8 +18,18 @@ use crate::errors;
 use crate::hir::*;
 use crate::types::{Callee, InstanceId, Ty};
 
-/// A coordinate call and a number of axes: a generic function may make the call at several ranks.
-pub(crate) type At = (BodyId, ExprId, usize);
+/// A coordinate call, as one function makes it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Site {
+    pub(crate) body: BodyId,
+    pub(crate) call: ExprId,
+    /// The axes of the rests in the signature of the function around, which tell its
+    /// specialisations of one rank apart.
+    pub(crate) around: Vec<(LocalId, u32)>,
+}
+
+/// A site and a number of axes: a generic function may make the call at several ranks.
+pub(crate) type At = (Site, usize);
 
 /// How the axes of coordinate calls are counted.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -284,6 +294,11 @@ impl<'p> Checker<'p> {
         })
     }
 
+    fn site(&self, call: ExprId) -> Site {
+        let rank = |rest: LocalId| self.rest_rank(rest).map(|n| n as u32);
+        Site { body: self.body_id(), call, around: around(self.body(), rank) }
+    }
+
     fn record_rests(
         &mut self,
         expr: ExprId,
@@ -298,7 +313,7 @@ impl<'p> Checker<'p> {
         self.placements.differ |= rests.iter().any(|(rest, n)| callee.rests.get(rest) != Some(n));
         let mut rests: Vec<(LocalId, u32)> = rests.into_iter().collect();
         rests.sort_unstable();
-        self.placements.rests.insert((self.body_id(), expr, rank), rests);
+        self.placements.rests.insert((self.site(expr), rank), rests);
     }
 
     fn record_read(&mut self, expr: ExprId, instance: InstanceId, n_read: usize) {
@@ -307,7 +322,7 @@ impl<'p> Checker<'p> {
             return;
         }
         self.placements.differ |= ret.rank() != self.ty(expr).rank() + n_read;
-        self.placements.n_read.insert((self.body_id(), expr, ret.rank()), n_read);
+        self.placements.n_read.insert((self.site(expr), ret.rank()), n_read);
     }
 }
 
@@ -325,4 +340,18 @@ fn split(rests: &mut HashMap<LocalId, u32>, dims: &[Dim], n_axes: usize) {
     if let (Some(rest), Some(n_left)) = (rest, n_axes.checked_sub(n_others)) {
         rests.entry(rest).or_insert(n_left as u32);
     }
+}
+
+/// The axes of the rests in the parameters of a body.
+pub(crate) fn around(body: &Body, rank: impl Fn(LocalId) -> Option<u32>) -> Vec<(LocalId, u32)> {
+    let mut rests = Vec::new();
+    for ty in body.params.iter().filter_map(|param| param.ty.as_ref()) {
+        let TypeKind::Tensor(_, dims) = &ty.kind else { continue };
+        for dim in dims {
+            if let Dim::Rest(rest, _) = dim {
+                rests.extend(rank(*rest).map(|n| (*rest, n)));
+            }
+        }
+    }
+    rests
 }

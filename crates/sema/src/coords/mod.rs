@@ -50,7 +50,7 @@ pub use layout::{Axis, Coordinate, Layout};
 pub use print::print;
 pub use result::{Broadcast, Coords, Variant, VariantId};
 
-pub(crate) use coordinate_calls::Placements;
+pub(crate) use coordinate_calls::{Placements, Site, around};
 
 use variants::{Key, Work};
 

@@ -2,6 +2,7 @@
 //! each function for each layouts of its arguments, and for each of its bindings the layout, the
 //! coordinates that its reductions consume, and the operands that are broadcast.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use einlang_source::{Interner, Name};
@@ -58,14 +59,14 @@ struct Printer<'a> {
 impl Printer<'_> {
     fn text(&self) -> String {
         let mut lines = vec![self.head()];
+        let mut facts = self.facts();
         for local in self.bindings() {
             let name = self.name(self.body[local].name.name);
             let layout = self.layout(self.variant.locals.get(&local), self.instance.local(local));
             lines.push(format!("  {name}: {layout}"));
-            lines.extend(self.facts(Some(local)));
+            lines.extend(facts.remove(&Some(local)).unwrap_or_default());
         }
-        let rest = self.facts(None);
-        if !rest.is_empty() {
+        if let Some(rest) = facts.remove(&None) {
             lines.push("  value".to_string());
             lines.extend(rest);
         }
@@ -125,29 +126,32 @@ impl Printer<'_> {
         ids
     }
 
-    /// What the definition of a binding consumes and broadcasts, in source order.
-    fn facts(&self, binding: Option<LocalId>) -> Vec<String> {
-        let belongs = |expr: &ExprId| self.variant.binding_of.get(expr).copied() == binding;
+    /// What each definition consumes and broadcasts, in source order; what belongs to none is of
+    /// the value.
+    fn facts(&self) -> HashMap<Option<LocalId>, Vec<String>> {
         let sorted = |mut exprs: Vec<ExprId>| {
             exprs.sort_by_key(|expr| (self.body.span(*expr).start, self.body.span(*expr).end));
             exprs
         };
-        let mut lines = Vec::new();
-        for expr in sorted(self.variant.consumed.keys().copied().filter(belongs).collect()) {
+        let mut facts: HashMap<Option<LocalId>, Vec<String>> = HashMap::new();
+        let binding = |expr: &ExprId| self.variant.binding_of.get(expr).copied();
+        for expr in sorted(self.variant.consumed.keys().copied().collect()) {
             let names = &self.variant.consumed[&expr];
             if !names.is_empty() {
-                lines.push(format!("    consumes {}", self.coordinates(names)));
+                let line = format!("    consumes {}", self.coordinates(names));
+                facts.entry(binding(&expr)).or_default().push(line);
             }
         }
-        for expr in sorted(self.variant.broadcasts.keys().copied().filter(belongs).collect()) {
+        for expr in sorted(self.variant.broadcasts.keys().copied().collect()) {
             for broadcast in &self.variant.broadcasts[&expr] {
                 let tensors: Vec<&str> =
                     broadcast.tensors.iter().map(|name| self.name(*name)).collect();
                 let missing = self.coordinates(&broadcast.missing);
-                lines.push(format!("    broadcasts {} over {missing}", tensors.join(", ")));
+                let line = format!("    broadcasts {} over {missing}", tensors.join(", "));
+                facts.entry(binding(&expr)).or_default().push(line);
             }
         }
-        lines
+        facts
     }
 
     fn coordinates(&self, list: &[Coordinate]) -> String {

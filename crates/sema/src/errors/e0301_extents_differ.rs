@@ -5,10 +5,19 @@ use einlang_source::{Code, Diagnostic, Span};
 /// A tensor, an axis of it, the extent of the axis and the read.
 pub(crate) type AxisRead<'a> = (&'a str, usize, &'a str, Span);
 
-/// A bare index on two axes whose extents are known to differ.
-pub(crate) fn extents_differ(index: &str, a: AxisRead<'_>, b: AxisRead<'_>) -> Diagnostic {
+/// A bare index on two axes whose extents are known to differ; the smaller one, if it is known.
+pub(crate) fn extents_differ(
+    index: &str,
+    a: AxisRead<'_>,
+    b: AxisRead<'_>,
+    smaller: Option<&str>,
+) -> Diagnostic {
     let axis = |(tensor, axis, extent, _): AxisRead<'_>| {
         format!("axis {axis} of `{tensor}` has extent {extent}")
+    };
+    let range = match smaller {
+        Some(extent) => format!(", such as `{index} in 0..{extent}`"),
+        None => String::new(),
     };
     Diagnostic::error(
         Code::E0301,
@@ -18,16 +27,8 @@ pub(crate) fn extents_differ(index: &str, a: AxisRead<'_>, b: AxisRead<'_>) -> D
     )
     .with_label(a.3, axis(a))
     .with_help(format!(
-        "use another index for one of them, or give `{index}` a range that both allow, such as `{index} in 0..{}`",
-        smaller(a.2, b.2)
+        "use another index for one of them, or write a range for `{index}` that fits both{range}"
     ))
-}
-
-fn smaller<'a>(a: &'a str, b: &'a str) -> &'a str {
-    match (a.parse::<i64>(), b.parse::<i64>()) {
-        (Ok(x), Ok(y)) if y < x => b,
-        _ => a,
-    }
 }
 
 /// What is compared, its extent, and the place that says so.
@@ -41,7 +42,7 @@ pub(crate) fn extents_at_call(a: Side<'_>, b: Side<'_>, call: Span) -> Diagnosti
         call,
         "the extents must be equal",
     )
-    .with_label(a.2, format!("{} here", a.1))
-    .with_label(b.2, format!("{} here", b.1))
-    .with_help("pass tensors whose extents agree, or slice the longer one")
+    .with_label(a.2, format!("extent {} in this call", a.1))
+    .with_label(b.2, format!("extent {} in this call", b.1))
+    .with_help("pass tensors whose extents agree, or a slice of the longer one: `x[0..n]`")
 }

@@ -9,18 +9,19 @@ pub(crate) fn no_range(
     output: bool,
     span: Span,
 ) -> Diagnostic {
-    let place = if output { "on the left side" } else { "of the reduction" };
-    let diagnostic = Diagnostic::error(
+    let of = if output { "of the left side" } else { "of the reduction" };
+    let help = match suggestion {
+        Some(range) => format!("write the range: `{name} in {range}`"),
+        None => format!("write the range: `{name} in 0..10` for ten points"),
+    };
+    Diagnostic::error(
         Code::E0302,
         format!("the range of `{name}` cannot be inferred"),
         span,
-        format!("no read determines this index {place}"),
+        format!("no read tells how far this index {of} runs"),
     )
-    .with_note("a range comes from a subscript of its own, such as `x[i]`; default reads and computed subscripts give none");
-    match suggestion {
-        Some(range) => diagnostic.with_help(format!("write the range: `{name} in {range}`")),
-        None => diagnostic.with_help(format!("write the range: `{name} in 0..n`")),
-    }
+    .with_note("a range comes from a subscript in which nothing else is unknown, such as `x[i]` or `x[2 * i + 1]`; default reads give none")
+    .with_help(help)
 }
 
 /// `t in 1..` without `until`.
@@ -31,5 +32,7 @@ pub(crate) fn open_range(name: &str, span: Span) -> Diagnostic {
         span,
         "open ranges belong to recurrences that end with `until`",
     )
-    .with_help("end the range, or end the clause with `until condition, max n`")
+    .with_help(format!(
+        "end the range, as in `{name} in 1..10`, or end the clause with `until condition, max n`"
+    ))
 }

@@ -4,6 +4,8 @@ use einlang_source::{Code, Diagnostic, Span};
 
 use super::Operand;
 
+const ONE_SHAPE: &str = "cut both to one shape with slices such as `x[0..2]`, or say with indices which elements belong together";
+
 /// Whole tensors of different rank; the help writes the indexed form.
 pub(crate) fn ranks_differ(op: &str, a: &Operand, b: &Operand, span: Span) -> Diagnostic {
     Diagnostic::error(
@@ -27,10 +29,7 @@ pub(crate) fn shapes_differ(op: &str, a: &Operand, b: &Operand, span: Span) -> D
     )
     .with_label(a.span, format!("this is `{}`", a.ty))
     .with_label(b.span, format!("this is `{}`", b.ty))
-    .with_help(format!(
-        "combine the parts that belong together with indices: `{}`",
-        indexed_form(op, a, b)
-    ))
+    .with_help(ONE_SHAPE)
 }
 
 /// `let y[i, j] = A[i, j] + v[j];`: the smaller operand is repeated along the leading axes.
@@ -57,19 +56,7 @@ pub(crate) fn whole_extents(a: Extent<'_>, b: Extent<'_>, axis: usize) -> Diagno
         format!("extent {}", b.1),
     )
     .with_label(a.2, format!("extent {}", a.1))
-    .with_help("combine the parts that belong together with indices: `let y[i] = a[i] + b[i];`")
-}
-
-/// Elements of an array literal whose extents differ.
-pub(crate) fn element_extents(a: (&str, Span), b: (&str, Span), axis: usize) -> Diagnostic {
-    Diagnostic::error(
-        Code::E0312,
-        format!("elements of different shape: axis {axis} has extent {} and {}", a.0, b.0),
-        b.1,
-        format!("extent {}", b.0),
-    )
-    .with_label(a.1, format!("extent {}", a.0))
-    .with_help("give all elements the same shape")
+    .with_help(ONE_SHAPE)
 }
 
 /// New values of an update that do not fill the points they replace.
@@ -82,12 +69,20 @@ pub(crate) fn update_extents(
 ) -> Diagnostic {
     Diagnostic::error(
         Code::E0312,
-        format!("the update replaces {points} points along axis {axis} with {values} values"),
+        format!(
+            "the update replaces {} along axis {axis} with {}",
+            counted(points, "point"),
+            counted(values, "value")
+        ),
         span,
-        format!("{values} values"),
+        counted(values, "value"),
     )
     .with_label(base, "this tensor is updated")
     .with_help("give as many values as there are points, or one scalar for all of them")
+}
+
+fn counted(number: &str, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == "1" { "" } else { "s" })
 }
 
 /// A body that is a tensor whose extent changes from point to point.
@@ -110,10 +105,13 @@ pub(crate) fn clause_extents(
 ) -> Diagnostic {
     Diagnostic::error(
         Code::E0312,
-        format!("axis {axis} of `{name}` has extent {} in this clause, but {} in all", a.0, b.0),
+        format!(
+            "axis {axis} of `{name}` has extent {} in this clause, but {} in another",
+            a.0, b.0
+        ),
         a.1,
         format!("extent {}", a.0),
     )
-    .with_label(b.1, format!("extent {}", b.0))
+    .with_label(b.1, format!("extent {} in another clause", b.0))
     .with_help("give the bodies of all clauses the same shape")
 }

@@ -234,26 +234,24 @@ pub(crate) fn extent_differs(
 ) -> Diagnostic {
     Diagnostic::error(
         Code::E0402,
-        format!("axis {axis} of {what} has extent {found}, but its type says {wanted}"),
+        format!("axis {axis} of {what} has extent {found}, but the type says {wanted}"),
         span,
         format!("extent {found}"),
     )
     .with_label(place, format!("extent {wanted} expected"))
-    .with_help("change the value or the type so that both have the same extents")
+    .with_help(format!(
+        "write `{found}` for this axis in the type, `?` for any extent, or give a value of extent {wanted}"
+    ))
 }
 
-/// Arguments whose extents are known to differ from what the signature says.
-pub(crate) fn argument_extent(
-    a: (&str, &str, Span),
-    b: (&str, &str, Span),
-    call: Span,
-) -> Diagnostic {
+/// Arguments with which an extent in the function is known to differ from what its type says.
+pub(crate) fn argument_extent(a: (&str, &str), wanted: (&str, Span), call: Span) -> Diagnostic {
     Diagnostic::error(
         Code::E0402,
-        format!("in this call {} has extent {}, but {} says {}", a.0, a.1, b.0, b.1),
+        format!("in this call {} has extent {}, but its type says {}", a.0, a.1, wanted.0),
         call,
-        "the arguments do not fit the signature",
+        format!("extent {} with these arguments", a.1),
     )
-    .with_label(b.2, format!("{} expected", b.1))
-    .with_help("pass arguments whose extents agree with the signature")
+    .with_label(wanted.1, format!("this is {} in this call", wanted.0))
+    .with_help("pass arguments for which both are equal, or change what the function declares")
 }

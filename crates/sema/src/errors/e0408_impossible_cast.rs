@@ -27,3 +27,9 @@ pub(crate) fn impossible_cast(
     .with_label(target, format!("`{to}` is asked for"))
     .with_help(help)
 }
+
+/// A cast to a type with another extent, from what is said of an annotation like that.
+pub(crate) fn cast_extent(annotation: Diagnostic) -> Diagnostic {
+    Diagnostic { code: Code::E0408, ..annotation }
+        .with_note("a cast converts elements and names axes; it never changes an extent")
+}

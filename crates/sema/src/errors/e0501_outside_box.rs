@@ -14,17 +14,17 @@ pub(crate) fn self_read_outside(
     let side = if below { "before its first point" } else { "beyond its last point" };
     let help = match below {
         true => format!(
-            "start the range later and add a base clause, or read with a default: `{name}[{value} else 0]`"
+            "start the range later and add a base clause, or read with a default: `{name}[… else 0]`"
         ),
         false => format!(
-            "end the range earlier and add a clause for the last points, or read with a default: `{name}[{value} else 0]`"
+            "end the range earlier and add a clause for the last points, or read with a default: `{name}[… else 0]`"
         ),
     };
     Diagnostic::error(
         Code::E0501,
-        format!("`{name}` reads itself {side}: the subscript `{value}` on axis {axis}, whose extent is {extent}"),
+        format!("`{name}` reads itself {side}: the subscript `{value}` leaves axis {axis}, whose extent is {extent}"),
         span,
-        format!("points of `{name}` are 0..{extent}"),
+        format!("axis {axis} of `{name}` has the points 0..{extent}"),
     )
     .with_help(help)
 }

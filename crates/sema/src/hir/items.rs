@@ -50,6 +50,9 @@ pub enum Namespace {
 pub struct ModuleScope {
     /// Items, bindings and imports by name.
     pub entries: BTreeMap<(Name, Namespace), Entry>,
+    /// What `use p::*` brings under the name of a binding of the module: it is visible inside the
+    /// module, up to the binding.
+    pub before_bindings: BTreeMap<(Name, Namespace), Res>,
 }
 
 /// One name of a module.

@@ -14,7 +14,7 @@ use einlang_tir::types::Elem;
 use super::module::loc;
 use super::value::{Form, Frame, R, Scalar, Src, Tensor, Val};
 use super::{Lower, unsupported};
-use crate::hir::{ExprId, ExprKind, Res, Subscript};
+use crate::hir::{ExprId, ExprKind, LocalKind, Res, Subscript};
 use crate::types::Ty;
 use crate::types::walk;
 
@@ -46,6 +46,9 @@ impl<'p> Lower<'p> {
         }
         let proved = self.shapes.instance(self.frame.instance).reads.get(&expr).cloned();
         let specs = self.specs(&value, subscripts, proved.as_deref())?;
+        if specs.is_empty() {
+            return Ok(value);
+        }
         let default: Default<'p> = default.map(|default| (default, self.frame.clone()));
         let leaves = value.leaves();
         let mut parts = Vec::with_capacity(leaves.len());
@@ -56,6 +59,19 @@ impl<'p> Lower<'p> {
                 _ => return unsupported(self.here, "subscripts on this value"),
             };
             parts.push(self.read_leaf(leaf, &specs, &default, at)?);
+        }
+        Ok(value.with_leaves(&mut parts.into_iter()))
+    }
+
+    /// A read at subscripts that are known already.
+    pub(super) fn read_specs(&mut self, value: &Val<'p>, specs: &[Spec]) -> R<Val<'p>> {
+        let leaves = value.leaves();
+        let mut parts = Vec::with_capacity(leaves.len());
+        for (at, leaf) in leaves.into_iter().enumerate() {
+            let Val::Tensor(tensor) = leaf else {
+                return unsupported(self.here, "subscripts on this value");
+            };
+            parts.push(self.read_leaf(tensor, specs, &None, at)?);
         }
         Ok(value.with_leaves(&mut parts.into_iter()))
     }
@@ -137,8 +153,16 @@ impl<'p> Lower<'p> {
 
     fn spec(&mut self, expr: ExprId, base: &Val<'p>, axis: usize, proved: bool) -> R<Spec> {
         let body = self.body();
-        if let ExprKind::Coordinate(_) = body.kind(expr) {
-            return Ok(Spec::All);
+        match body.kind(expr) {
+            ExprKind::Coordinate(_) => return Ok(Spec::All),
+            ExprKind::Name(Res::Local(local))
+                if self.coordinates.contains(local)
+                    || (!self.coordinates.is_empty()
+                        && matches!(body[*local].kind, LocalKind::Extent(_))) =>
+            {
+                return Ok(Spec::All);
+            }
+            _ => {}
         }
         let mut last = false;
         walk::visit(body, vec![expr], &mut |_, kind| last |= matches!(kind, ExprKind::Last));

@@ -127,7 +127,7 @@ impl<'p> Lower<'p> {
     }
 
     /// Values one after the other along a new outer axis.
-    fn stacked(&mut self, column: Vec<Val<'p>>, elem: Elem, rank: usize) -> Val<'p> {
+    pub(super) fn stacked(&mut self, column: Vec<Val<'p>>, elem: Elem, rank: usize) -> Val<'p> {
         let (n_items, span) = (column.len() as i64, self.here);
         let first = column.first().cloned();
         let extents = move |cx: &mut Lower<'p>| {

@@ -14,7 +14,7 @@ use super::value::{Form, R, Scalar, Val};
 use super::{Lower, unsupported};
 use crate::hir::{Block, ExprId, Pattern, PatternKind, Statement};
 use crate::shapes::Check;
-use crate::types::Ty;
+use crate::types::{InstanceId, Ty};
 
 impl<'p> Lower<'p> {
     pub(super) fn eval_block(&mut self, block: &'p Block) -> R<Val<'p>> {
@@ -47,8 +47,8 @@ impl<'p> Lower<'p> {
     fn statement(&mut self, statement: &'p Statement) -> R<()> {
         match statement {
             Statement::Let { pattern, value, .. } => {
-                self.checks_in(pattern.span.cover(self.body().span(*value)))?;
-                self.bind_let(pattern, *value)
+                self.bind_let(pattern, *value)?;
+                self.checks_in(pattern.span.cover(self.body().span(*value)))
             }
             Statement::Expr(expr) => {
                 self.checks_in(self.body().span(*expr))?;
@@ -64,7 +64,8 @@ impl<'p> Lower<'p> {
             PatternKind::Bind(local, None) => self.local_name(*local),
             _ => "let".to_owned(),
         };
-        let outer = std::mem::replace(&mut self.here, self.body().span(value));
+        let span = self.body().span(value);
+        let outer = std::mem::replace(&mut self.here, span);
         self.hint = Some(name.clone());
         let bound = self.eval(value);
         self.hint = None;
@@ -174,6 +175,21 @@ impl<'p> Lower<'p> {
                 && span.start <= check.span.start
                 && check.span.end <= span.end;
             if inside && !check.conditional {
+                self.check(check)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the checks of a function's parameters into the code.
+    pub(super) fn entry_checks(&mut self, id: InstanceId) -> R<()> {
+        let Some(value) = self.value_of(id) else { return Ok(()) };
+        let body = self.body().span(value);
+        for check in &self.shapes.instance(id).checks {
+            let inside = body.file == check.span.file
+                && body.start <= check.span.start
+                && check.span.end <= body.end;
+            if !inside && !check.conditional {
                 self.check(check)?;
             }
         }

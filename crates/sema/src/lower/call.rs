@@ -5,11 +5,15 @@ use std::rc::Rc;
 use einlang_tir::host::{HostArg, HostKind, HostType};
 use einlang_tir::region::{Def, InstKind};
 
+use super::access::Spec;
 use super::module::loc;
 use super::types::elem_of;
 use super::value::{FnVal, Frame, R, Scalar, Val};
 use super::{Lower, MAX_INLINE_DEPTH, unsupported};
-use crate::hir::{Arg, DefKind, ExprId, ExprKind, Param, PatternKind, Res, Subscript};
+use crate::hir::{
+    Arg, Dim, ExprId, ExprKind, LocalId, LocalKind, Param, PatternKind, Res, Subscript, TypeKind,
+    TypeRef,
+};
 use crate::types::{Callee, FnTy, InstanceId, Ty};
 
 impl<'p> Lower<'p> {
@@ -180,6 +184,17 @@ impl<'p> Lower<'p> {
         Ok(instance.parent.and_then(|parent| self.frame_of(parent)).map(Rc::new))
     }
 
+    /// Keeps what the statements of a module have bound so far, for its functions.
+    fn remember_module(&mut self) {
+        let mut frame = &self.frame;
+        while let Some(parent) = &frame.parent {
+            frame = parent;
+        }
+        if self.is_module(frame.instance) {
+            self.module_frames.insert(frame.instance, frame.clone());
+        }
+    }
+
     /// The activation of an instance around, or of a module.
     pub(super) fn frame_of(&self, id: InstanceId) -> Option<Frame<'p>> {
         let around = self.frame.find(id).or_else(|| self.module_frames.get(&id));
@@ -193,6 +208,7 @@ impl<'p> Lower<'p> {
         args: Vec<Option<Val<'p>>>,
         ret: &Ty,
     ) -> R<Val<'p>> {
+        self.remember_module();
         if !self.is_host(id) {
             if self.inlined.len() >= MAX_INLINE_DEPTH {
                 return unsupported(self.here, "calls nested this deeply");
@@ -220,11 +236,12 @@ impl<'p> Lower<'p> {
             return unsupported(self.here, "a function without a body");
         };
         let (exact, hint) = (std::mem::take(&mut self.exact), self.hint.take());
-        let here = self.here;
+        let coordinates = std::mem::take(&mut self.coordinates);
         let result = self.within(frame, |cx| {
-            cx.entry_checks(here)?;
+            cx.entry_checks(id)?;
             cx.eval(value)
         });
+        self.coordinates = coordinates;
         (self.exact, self.hint) = (exact, hint);
         result
     }
@@ -340,14 +357,65 @@ impl<'p> Lower<'p> {
         indices: &'p [Subscript],
         args: &'p [Arg],
     ) -> R<Val<'p>> {
-        let ExprKind::Name(Res::Def(def)) = self.body().kind(callee) else {
+        let mut read = Vec::new();
+        let mut new = Vec::new();
+        for (position, subscript) in indices.iter().enumerate() {
+            let Subscript::Index(binder) = subscript else { continue };
+            new.extend(self.coordinates.insert(binder.local).then_some(binder.local));
+            if let Some(Res::Local(outer)) = binder.shadows
+                && self.body()[outer].kind == LocalKind::Index
+            {
+                read.push((position, outer));
+            }
+        }
+        let value = self.call(expr, callee, args);
+        new.iter().for_each(|local| drop(self.coordinates.remove(local)));
+        let value = value?;
+        if read.is_empty() {
+            return Ok(value);
+        }
+        self.read_at_indices(value, expr, &read)
+    }
+
+    /// The result of a coordinate call, read at the coordinates that are indices around it.
+    fn read_at_indices(
+        &mut self,
+        value: Val<'p>,
+        expr: ExprId,
+        read: &[(usize, LocalId)],
+    ) -> R<Val<'p>> {
+        let Some(Callee::Instance(id)) = self.callee(expr) else {
             return unsupported(self.here, "a coordinate call of this value");
         };
-        if !matches!(self.program.def(*def).kind, DefKind::Fn(_)) {
-            return unsupported(self.here, "a coordinate call of this value");
+        let instance = self.typed.instance(id);
+        let body = self.body_of(instance.body);
+        let Some(TypeRef { kind: TypeKind::Tensor(_, dims), .. }) = &body.ret else {
+            return unsupported(self.here, "a coordinate call without a declared result");
+        };
+        let mut specs: Vec<Spec> = Vec::new();
+        for dim in dims {
+            match dim {
+                Dim::Rest(local, _) => {
+                    let n_axes = instance.rests.get(local).copied().unwrap_or(0);
+                    specs.extend((0..n_axes).map(|_| Spec::All));
+                }
+                Dim::Extent(Res::Local(local), _) => {
+                    let position = body.coordinates.iter().position(|c| c == local);
+                    let index = read.iter().find(|(at, _)| Some(*at) == position);
+                    match index {
+                        Some((_, index)) => {
+                            let value = self.local(self.frame.body, *index)?;
+                            let scalar = self.expect_scalar(value, self.here)?;
+                            specs.push(Spec::Point(self.point(&scalar)?, true));
+                        }
+                        None => specs.push(Spec::All),
+                    }
+                }
+                _ => specs.push(Spec::All),
+            }
         }
-        let _ = indices;
-        self.call(expr, callee, args)
+        let value = self.named(value, "called")?;
+        self.read_specs(&value, &specs)
     }
 
     /// A function as a value, with what is around it.
@@ -363,10 +431,5 @@ impl<'p> Lower<'p> {
         let value = self.eval(expr)?;
         let ty = self.ty(expr);
         self.to_host(&value, &ty)
-    }
-
-    /// The checks of a function that belong to no statement of it.
-    fn entry_checks(&mut self, _call: einlang_source::Span) -> R<()> {
-        Ok(())
     }
 }

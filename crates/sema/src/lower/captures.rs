@@ -52,7 +52,7 @@ impl<'p> Lower<'p> {
         found.into_iter().filter(outside).collect()
     }
 
-    fn is_module(&self, id: InstanceId) -> bool {
+    pub(super) fn is_module(&self, id: InstanceId) -> bool {
         self.typed.modules.contains(&Some(id))
     }
 
@@ -72,14 +72,17 @@ impl<'p> Lower<'p> {
         });
         for (body, local) in names {
             let mut at = Some(id);
-            while let Some(owner) = at {
+            let owner = loop {
+                let Some(owner) = at else { break None };
                 let instance = self.typed.instance(owner);
                 if instance.body == body && instance.locals.contains_key(&local) {
-                    found.insert(Capture::Local(owner, local));
-                    break;
+                    break Some(owner);
                 }
                 at = instance.parent;
-            }
+            };
+            let modules = self.typed.modules.iter().flatten();
+            let module = modules.copied().find(|id| self.typed.instance(*id).body == body);
+            found.extend(owner.or(module).map(|owner| Capture::Local(owner, local)));
         }
     }
 

@@ -13,7 +13,7 @@ use einlang_tir::types::{Elem, Ident};
 
 use super::module::loc;
 use super::types::{Leaf, elem_of};
-use super::value::{R, Scalar, TensorId, Val};
+use super::value::{Frame, R, Scalar, TensorId, Val};
 use super::{Lower, unsupported};
 use crate::hir::{Clause, LocalId, Subscript};
 use crate::shapes::{ClauseShape, Origin};
@@ -46,7 +46,7 @@ impl<'p> Lower<'p> {
         let open = self.open_symbol(clauses, &locals);
         let mut targets = Vec::new();
         for local in &locals {
-            targets.extend(self.declare_binding(*local)?);
+            targets.extend(self.declare_binding(*local, clauses)?);
         }
         let mut bindings = Vec::with_capacity(targets.len());
         for target in &targets {
@@ -82,7 +82,7 @@ impl<'p> Lower<'p> {
     }
 
     /// Gives every leaf of a binding its name and extents.
-    fn declare_binding(&mut self, local: LocalId) -> R<Vec<Target>> {
+    fn declare_binding(&mut self, local: LocalId, clauses: &[&'p Clause]) -> R<Vec<Target>> {
         let ty = self.typed.instance(self.frame.instance).local(local).clone();
         let base = self.local_name(local);
         let Some(leaves) = self.leaf_types(&ty) else {
@@ -93,8 +93,9 @@ impl<'p> Lower<'p> {
         };
         let mut targets = Vec::with_capacity(leaves.len());
         let mut values = Vec::with_capacity(leaves.len());
+        let around = self.at_first_point(local, clauses);
         for (at, leaf) in leaves.into_iter().enumerate() {
-            let extents = self.shape_extents(shape, at)?;
+            let extents = self.within(around.clone(), |cx| cx.shape_extents(shape, at))?;
             if extents.len() != leaf.rank {
                 return unsupported(self.here, format!("`{base}`, whose shape is not known"));
             }
@@ -106,6 +107,21 @@ impl<'p> Lower<'p> {
         let value = self.record(&ty, &mut values.into_iter());
         self.frame.bind(local, value);
         Ok(targets)
+    }
+
+    /// The activation with the indices of a binding's clauses at 0. The extents of a body are the
+    /// same at all points, so where they are computed from the body any point will do.
+    fn at_first_point(&self, local: LocalId, clauses: &[&'p Clause]) -> Frame<'p> {
+        let mut frame = self.frame.clone();
+        for clause in clauses.iter().filter(|clause| clause.targets.contains(&local)) {
+            for slot in &clause.slots {
+                if let Subscript::Index(binder) = slot {
+                    let zero = Scalar::constant(Const::int(Elem::I32, 0));
+                    frame.bind(binder.local, Val::Scalar(zero));
+                }
+            }
+        }
+        frame
     }
 
     fn binding(&mut self, target: &Target, clauses: &[&'p Clause]) -> R<Binding> {

@@ -29,9 +29,15 @@ impl<'p> Lower<'p> {
         if let Some(known) = self.hoisted.get(&(self.frame.instance, expr)) {
             return Ok(known.clone());
         }
-        let outer = std::mem::replace(&mut self.here, self.body().span(expr));
+        let span = self.body().span(expr);
+        let outer = std::mem::replace(&mut self.here, span);
         let hint = self.hint.take();
-        let value = self.eval_here(expr, hint);
+        self.depth += 1;
+        let value = match self.depth > super::MAX_DEPTH {
+            true => unsupported(span, "expressions nested this deeply"),
+            false => self.eval_here(expr, hint),
+        };
+        self.depth -= 1;
         self.here = outer;
         let value = value?;
         let kind = self.body().kind(expr);
@@ -224,6 +230,10 @@ impl<'p> Lower<'p> {
     /// A binding, or the extent that a size or coordinate stands for.
     pub(super) fn local(&mut self, body: crate::hir::BodyId, local: crate::hir::LocalId) -> R<Val<'p>> {
         if let Some(value) = self.frame.lookup(body, local) {
+            return Ok(value.clone());
+        }
+        let modules = self.module_frames.values();
+        if let Some(value) = modules.into_iter().find_map(|frame| frame.lookup(body, local)) {
             return Ok(value.clone());
         }
         let kind = self.body_of(body)[local].kind;

@@ -95,6 +95,7 @@ impl<'p> Lower<'p> {
         };
         let ret = instance.ret.clone();
         let result = self.within(frame, |cx| {
+            cx.entry_checks(id)?;
             let value = cx.eval(value)?;
             match ret == Ty::unit() {
                 true => Ok(Vec::new()),

@@ -58,7 +58,7 @@ mod whole;
 use std::collections::HashMap;
 
 use einlang_source::{Code, Diagnostic, Diagnostics, Interner, Span};
-use einlang_tir::host::{self, Block, HostType};
+use einlang_tir::host::{Block, HostType, Program as HostProgram};
 use einlang_tir::types::Ident;
 
 use crate::hir::{DefId, ExprId, Program};
@@ -71,6 +71,9 @@ use value::{Frame, R, Val};
 
 /// Calls lowered inside calls beyond this are taken for endless ones.
 pub const MAX_INLINE_DEPTH: usize = 64;
+
+/// How deep expressions, calls and sizes may nest together.
+const MAX_DEPTH: u32 = 6000;
 
 /// What the command line says.
 #[derive(Clone, Debug, Default)]
@@ -85,7 +88,7 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Lowered {
     /// The code. The entry takes the inputs in order and gives the outputs in order.
-    pub program: host::Program,
+    pub program: HostProgram,
     /// The declared inputs.
     pub inputs: Vec<ProgramInput>,
     /// The outputs.
@@ -141,7 +144,7 @@ struct Lower<'p> {
     shapes: &'p Shapes,
     interner: &'p Interner,
     options: &'p Options,
-    out: host::Program,
+    out: HostProgram,
     /// The names of all host functions and modules.
     names: std::collections::HashSet<String>,
     /// Host values are numbered across the program.
@@ -164,6 +167,14 @@ struct Lower<'p> {
     module_frames: HashMap<InstanceId, Frame<'p>>,
     facts: classify::Facts,
     captures: Captures,
+    /// Bindings that a derivative request names.
+    requested: std::collections::HashSet<(crate::hir::BodyId, crate::hir::LocalId)>,
+    /// Expressions of sizes that are being evaluated.
+    computing: Vec<(InstanceId, ExprId)>,
+    /// How many expressions are open inside each other.
+    depth: u32,
+    /// Coordinates bound by the calls around, whose axes pass through whole.
+    coordinates: std::collections::HashSet<crate::hir::LocalId>,
     /// The name of the binding that the next scalar is for.
     hint: Option<String>,
     type_names: HashMap<Ty, Ident>,
@@ -191,7 +202,7 @@ impl<'p> Lower<'p> {
             shapes,
             interner,
             options,
-            out: host::Program::default(),
+            out: HostProgram::default(),
             names: Default::default(),
             n_values: 0,
             n_fresh: 0,
@@ -208,6 +219,10 @@ impl<'p> Lower<'p> {
             module_frames: HashMap::new(),
             facts: classify::Facts::new(program, typed),
             captures: Captures::new(program),
+            requested: Default::default(),
+            coordinates: Default::default(),
+            computing: Vec::new(),
+            depth: 0,
             hint: None,
             type_names: HashMap::new(),
             host_scalars: false,

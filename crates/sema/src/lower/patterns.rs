@@ -3,7 +3,6 @@
 use einlang_tir::constant::Const;
 use einlang_tir::host::{HostArg, HostDef, HostKind, HostType, Intrinsic};
 use einlang_tir::op::{Op, Trap};
-use einlang_tir::region::Subscript as At;
 use einlang_tir::types::{Elem, Ident};
 
 use super::module::loc;
@@ -239,7 +238,8 @@ impl<'p> Lower<'p> {
     pub(super) fn bind_pattern(&mut self, pattern: &'p Pattern, value: &Val<'p>, ty: &Ty) -> R<()> {
         match &pattern.kind {
             PatternKind::Bind(local, inner) => {
-                self.frame.bind(*local, value.clone());
+                let named = self.requested(*local, value)?;
+                self.frame.bind(*local, named);
                 match inner {
                     Some(inner) => self.bind_pattern(inner, value, ty),
                     None => Ok(()),

@@ -175,6 +175,11 @@ impl<'p> Lower<'p> {
                     ranges.push((var, index));
                 }
                 Subscript::Rest { local: Res::Local(local), .. } => {
+                    let n_axes = self.typed.instance(self.frame.instance).rests.get(local);
+                    if n_axes == Some(&0) {
+                        self.frame.bind(*local, Val::unit());
+                        continue;
+                    }
                     let Some(rest) = shapes.rests.get(local) else {
                         return unsupported(self.here, "a rest whose axes are not known");
                     };

@@ -13,7 +13,7 @@ use einlang_tir::types::{Elem, Loc};
 use super::tensors::Home;
 use super::value::{Form, R, Scalar, Val};
 use super::{Lower, unsupported};
-use crate::hir::LocalId;
+use crate::hir::{ExprId, LocalId};
 use crate::shapes::{Origin, Source};
 use crate::types::InstanceId;
 
@@ -87,22 +87,26 @@ impl<'p> Lower<'p> {
     }
 
     fn nameless(&self, var: Var) -> String {
-        format!("the size `{}`, whose value is not known here", self.shapes.symbols.name(var))
+        format!("the size `{}`, whose value is not known here {:?}", self.shapes.symbols.name(var), self.shapes.symbols.origin(var))
     }
 
-    fn part(&self, source: Source, path: &[usize]) -> R<Val<'p>> {
+    fn part(&mut self, source: Source, path: &[usize]) -> R<Val<'p>> {
         let whole = match source {
             Source::Param(instance, at) => {
-                self.frame.find(instance).and_then(|frame| frame.params.get(at).cloned())
+                self.frame_of(instance).and_then(|frame| frame.params.get(at).cloned())
             }
             Source::Input(def) => self.inputs.get(&def).cloned(),
-            Source::Expr(instance, expr) => {
-                self.frame.find(instance).and_then(|frame| frame.exprs.get(&expr).cloned())
-            }
-            Source::Local(instance, local) => {
-                let frame = self.frame.find(instance);
-                frame.and_then(|frame| frame.lookup(frame.body, local).cloned())
-            }
+            Source::Expr(instance, expr) => match self.frame_of(instance) {
+                Some(frame) => match frame.exprs.get(&expr).cloned() {
+                    Some(value) => Some(value),
+                    None => Some(self.within(frame, |cx| cx.computed(expr))?),
+                },
+                None => None,
+            },
+            Source::Local(instance, local) => match self.frame_of(instance) {
+                Some(frame) => Some(self.within(frame, |cx| cx.local(cx.frame.body, local))?),
+                None => None,
+            },
         };
         let Some(mut value) = whole else {
             return unsupported(self.here, "an extent that comes from a value unknown here");
@@ -119,11 +123,30 @@ impl<'p> Lower<'p> {
         Ok(value)
     }
 
+    /// An expression of a range or extent, which is pure and has not been evaluated before.
+    fn computed(&mut self, expr: ExprId) -> R<Val<'p>> {
+        if self.needs_host(expr) {
+            return unsupported(self.here, "a size that the host computes");
+        }
+        let key = (self.frame.instance, expr);
+        if self.computing.contains(&key) {
+            return unsupported(self.here, "a size that depends on itself");
+        }
+        self.computing.push(key);
+        let value = self.eval(expr);
+        self.computing.pop();
+        value
+    }
+
     /// The extents of a value; all leaves of a tensor of records share the outer ones.
     pub(super) fn extents_of(&mut self, value: &Val<'p>) -> R<Vec<Quasi>> {
         match value {
             Val::Tensor(tensor) => self.extents(tensor),
             Val::Record(parts) if !parts.is_empty() => self.extents_of(&parts[0].clone()),
+            Val::Host(_, einlang_tir::host::HostType::List(_)) => {
+                let length = self.length(value)?;
+                Ok(vec![self.quasi(&length)?])
+            }
             Val::Range(lo, Some(hi)) => {
                 let (lo, hi) = (self.quasi(lo)?, self.quasi(hi)?);
                 let length = self.index_result(hi.sub(&lo), self.here)?;
@@ -254,7 +277,7 @@ impl<'p> Lower<'p> {
     }
 
     /// Whether a variable is a symbol that is fixed for the whole module.
-    fn is_fixed(&self, var: Var) -> bool {
+    pub(super) fn is_fixed(&self, var: Var) -> bool {
         let source = self.pending.and_then(|id| self.modules[id].tir.source(var));
         var.kind() == VarKind::Symbol && !matches!(source, Some(SymbolSource::Local))
     }

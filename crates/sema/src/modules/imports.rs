@@ -171,6 +171,11 @@ fn import_all(cx: &mut Context, import: &mut Import) -> bool {
         if known.is_some_and(|entry| entry.res == res && (entry.public || !import.public)) {
             continue;
         }
+        if known.is_some_and(|entry| is_own_binding(cx, import.module, entry)) {
+            let scope = &mut cx.program.modules[import.module].scope;
+            progress |= scope.before_bindings.insert((name, namespace), res).is_none();
+            continue;
+        }
         let entry = Entry { res, public: import.public, span: import.span, from_glob: true };
         let taken_by_name = known.is_some_and(|entry| !entry.from_glob);
         if !taken_by_name {
@@ -178,6 +183,11 @@ fn import_all(cx: &mut Context, import: &mut Import) -> bool {
         }
     }
     progress
+}
+
+/// Whether an entry is a binding of the module's own statements.
+fn is_own_binding(cx: &Context, module: ModuleId, entry: &Entry) -> bool {
+    matches!(entry.res, Res::Outer(body, _) if cx.program.modules[module].body == Some(body))
 }
 
 /// The public names of a module, or the variants of an enum.

@@ -4,7 +4,8 @@
 //! topics of an area with the names that each of them offers (`pub use powers::{sqrt, cbrt};`).
 //! An item can only be used by naming it, so an area is loaded when a file that mentions `std`
 //! mentions its name, and a topic when a file that reaches the area mentions one of the names it
-//! offers. What is not loaded keeps its entry in the area, for suggestions, and means nothing.
+//! offers; in the library itself only imports count, as its files name nothing of each other
+//! elsewhere. What is not loaded keeps its entry in the area, for suggestions, and means nothing.
 //!
 //! Invariant: loading more or less than needed never changes what a program means.
 
@@ -114,7 +115,7 @@ impl Loader<'_> {
     /// A topic reaches its own area, and those it names after `std`.
     fn reach_from(&mut self, area: &str, file: usize) {
         let found: HashSet<String> =
-            words(&self.loaded.files[file].tree).map(str::to_string).collect();
+            imported_words(&self.loaded.files[file].tree).map(str::to_string).collect();
         if let Some(area) = self.areas.get_mut(area) {
             area.words.extend(found.iter().cloned());
         }
@@ -186,6 +187,16 @@ fn module(
 /// The identifiers of a file.
 fn words(tree: &einlang_syntax::Tree) -> impl Iterator<Item = &str> {
     tree.tokens().filter(|token| token.kind() == SyntaxKind::IDENT).map(|token| token.text())
+}
+
+/// The identifiers in the imports of a file.
+fn imported_words(tree: &einlang_syntax::Tree) -> impl Iterator<Item = &str> {
+    let items = SourceFile::of(tree).statements().filter_map(|statement| match statement {
+        Statement::Use(item) => Some(item.node()),
+        _ => None,
+    });
+    let tokens = items.flat_map(|item| item.all_tokens());
+    tokens.filter(|token| token.kind() == SyntaxKind::IDENT).map(|token| token.text())
 }
 
 /// The `mod` items of a file.

@@ -160,7 +160,9 @@ impl Resolver<'_, '_> {
         let module = &self.cx.program.modules[self.module];
         let entry = module.scope.entries.get(&(name, namespace))?;
         match entry.res {
-            Res::Outer(body, _) if Some(body) == module.body => None,
+            Res::Outer(body, _) if Some(body) == module.body => {
+                module.scope.before_bindings.get(&(name, namespace)).copied()
+            }
             res => Some(res),
         }
     }

@@ -188,7 +188,7 @@ impl<'p> Analyser<'p> {
             let (a, b) = (check.names.0.as_str(), check.names.1.as_str());
             let diagnostic = match check.kind {
                 CheckKind::Annotation => {
-                    errors::argument_extent((a, &x, check.places.0), (b, &y, check.places.1), span)
+                    errors::argument_extent((a, &x), (&y, check.places.1), span)
                 }
                 _ => {
                     errors::extents_at_call((a, &x, check.places.0), (b, &y, check.places.1), span)

@@ -278,14 +278,16 @@ impl<'p> Analyser<'p> {
             if coverage.read.is_none() && !output && zero {
                 continue;
             }
-            let diagnostic = errors::undefined_points(
-                &coverage.name,
+            let undefined = errors::Undefined {
+                name: &coverage.name,
+                rank: coverage.dims.len(),
                 count,
-                coverage.span,
-                coverage.read,
-                self.options.strict || !zero,
-            );
-            self.report(diagnostic);
+                zero,
+                span: coverage.span,
+                read: coverage.read,
+                output,
+            };
+            self.report(errors::undefined_points(&undefined, self.options.strict));
         }
     }
 

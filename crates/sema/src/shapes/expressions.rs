@@ -1,7 +1,6 @@
 //! Expressions: each is walked once, and its shape recorded.
 
 use einlang_index::MinMax;
-use einlang_source::Code;
 
 use super::Analyser;
 use super::formula::Formula;
@@ -287,7 +286,7 @@ impl<'p> Analyser<'p> {
                 let shape = self.annotate(&found, ty, span, &format!("`{name}`"));
                 for diagnostic in &mut self.diagnostics[n_before..] {
                     // What a cast says of a shape is no annotation that the value could be made for.
-                    diagnostic.code = Code::E0408;
+                    *diagnostic = errors::cast_extent(diagnostic.clone());
                 }
                 shape
             }

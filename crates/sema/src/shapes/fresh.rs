@@ -3,6 +3,7 @@
 use einlang_index::MinMax;
 
 use super::Analyser;
+use super::frame::{Access, At};
 use super::symbols::{Origin, Path, Source};
 use super::value::Shape;
 use crate::hir::*;
@@ -145,6 +146,28 @@ impl Analyser<'_> {
             ExprKind::Comprehension { .. } => "[… | …]".to_owned(),
             _ => "(…)".to_owned(),
         }
+    }
+
+    /// A read in the names of the source, such as `h[t - 1, :]`.
+    pub(super) fn show_access(&mut self, access: &Access) -> String {
+        let (instance, local) = access.binding;
+        let extents = self.local_shape(instance, local).extents();
+        let body = &self.program.bodies[self.typed.instance(instance).body];
+        let name = self.text(body[local].name.name);
+        let show = |(axis, at): (usize, &At)| match at {
+            At::Point(value) => self.symbols.show(&MinMax::from(value.clone())),
+            At::Data => "…".to_owned(),
+            At::Part(low, high)
+                if low.as_constant() == Some(0) && extents.get(axis) == Some(high) =>
+            {
+                ":".to_owned()
+            }
+            At::Part(low, high) => {
+                format!("{}..{}", self.symbols.show(low), self.symbols.show(high))
+            }
+        };
+        let at: Vec<String> = access.at.iter().enumerate().map(show).collect();
+        if at.is_empty() { name.to_owned() } else { format!("{name}[{}]", at.join(", ")) }
     }
 
     /// The types of the fields of a struct.

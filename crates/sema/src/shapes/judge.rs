@@ -5,6 +5,7 @@ use einlang_index::solve::EqualityStatus;
 use einlang_index::{MinMax, Truth, Verdict};
 
 use super::Analyser;
+use super::facts::vars_of;
 use super::frame::{IndexOwner, Mark};
 use super::result::{Check, CheckKind, Index};
 use super::solve::Attempt;
@@ -88,7 +89,8 @@ impl Analyser<'_> {
             .lower
             .iter()
             .find_map(|bound| bound.from.filter(|_| bound.value.as_constant() != Some(0)));
-        self.report(errors::not_from_zero(&name, &shown, index.span, from));
+        let own = self.frame.reads.iter().any(|read| read.own && Some(read.span) == from);
+        self.report(errors::not_from_zero(&name, &shown, index.span, from, own));
     }
 
     fn record_index(&mut self, index: &super::frame::FrameIndex, found: Index) {
@@ -120,11 +122,13 @@ impl Analyser<'_> {
                 EqualityStatus::Proved | EqualityStatus::Offset => {}
                 EqualityStatus::Refuted => {
                     let index = self.symbols.name(equality.var).to_owned();
+                    let smaller = self.smaller(&x, &y).map(|extent| self.symbols.show(extent));
                     let (x, y) = (self.symbols.show(&x), self.symbols.show(&y));
                     self.report(errors::extents_differ(
                         &index,
                         (&a.tensor, a.number, &x, a.span),
                         (&b.tensor, b.number, &y, b.span),
+                        smaller.as_deref(),
                     ));
                 }
                 EqualityStatus::Unproved => {
@@ -157,6 +161,16 @@ impl Analyser<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// The smaller of two extents, if that is known.
+    fn smaller<'a>(&self, a: &'a MinMax, b: &'a MinMax) -> Option<&'a MinMax> {
+        let facts = self.facts.about(vars_of([a, b]));
+        match (a.at_most(b, &facts), b.at_most(a, &facts)) {
+            (true, _) => Some(a),
+            (_, true) => Some(b),
+            _ => None,
         }
     }
 

@@ -22,7 +22,7 @@
 //! | `access.rs`, `reductions.rs` | brackets |
 //! | `blocks.rs`, `clauses.rs`, `groups.rs`, `agree.rs` | statements and indexed definitions |
 //! | `coverage.rs`, `recurrence.rs` | gaps, self-reads, orders |
-//! | `reveal.rs` | what was found, in words |
+//! | `reveal.rs`, `print.rs` | what was found, in words |
 
 mod access;
 mod agree;
@@ -46,6 +46,7 @@ mod judge;
 mod lists;
 mod names;
 mod patterns;
+mod print;
 mod recurrence;
 mod reductions;
 mod result;
@@ -67,6 +68,7 @@ use crate::stack::with_large_stack;
 use crate::types::walk::Captures;
 use crate::types::{Instance, InstanceId, Ty, Typed};
 
+pub use print::print;
 pub use result::{Check, CheckKind, ClauseShape, Index, InstanceShapes, Shapes, Slot};
 pub use reveal::{Reveal, reveal};
 pub use symbols::{Origin, Path, Source, Symbols};

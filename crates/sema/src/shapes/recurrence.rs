@@ -4,14 +4,16 @@
 //! the group with its domains and self-reads only: what is computed does not matter.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use einlang_index::{Domain, Map, MinMax, Quasi, Result, Truth, Var, VarKind};
+use einlang_source::Diagnostic;
 use einlang_tir::constant::Const;
 use einlang_tir::module::{
     Axis, Binding, Clause, Condition, Group, Module, Relation, Symbol, SymbolSource,
 };
 use einlang_tir::op::Op;
-use einlang_tir::order::{NoOrder, find_order};
+use einlang_tir::order::{CycleRead, NoOrder, find_order};
 use einlang_tir::region::{
     Arg, Combiner, Def, Inst, InstKind, Over, Place, Read, ReduceFlags, Reduction, Region, Start,
     Subscript,
@@ -58,24 +60,24 @@ impl<'p> Analyser<'p> {
         if let Ok(Some(problem)) = self.order_problem(records, targets)
             && let Err(NoOrder { cycle }) = find_order(&problem.0, &problem.0.groups[0])
         {
-            self.no_order(&cycle, &problem.1);
+            self.no_order(&cycle, &problem.1, first.accesses..last.accesses);
         }
     }
 
-    fn no_order(&mut self, cycle: &[einlang_tir::order::CycleRead], names: &[String]) {
-        let mut bindings: Vec<&str> = Vec::new();
+    fn no_order(&mut self, cycle: &[CycleRead], names: &[String], accesses: Range<usize>) {
+        let mut bindings: Vec<String> = Vec::new();
         let mut reads = Vec::new();
         for read in cycle {
-            let name = names.get(read.reader.binding).map_or("?", String::as_str);
-            if !bindings.contains(&name) {
-                bindings.push(name);
+            let Some(name) = names.get(read.reader.binding) else { continue };
+            if !bindings.contains(name) {
+                bindings.push(name.clone());
             }
-            if let Some(span) = read.loc.0 {
-                reads.push((name.to_owned(), read.read.clone(), span));
+            let mut candidates = self.frame.accesses[accesses.clone()].iter();
+            let access = candidates.find(|access| Some(access.span) == read.loc.0).cloned();
+            if let Some(access) = access {
+                reads.push((name.clone(), self.show_access(&access), access.span));
             }
         }
-        let reads: Vec<(&str, &str, einlang_source::Span)> =
-            reads.iter().map(|(name, read, span)| (name.as_str(), read.as_str(), *span)).collect();
         if reads.is_empty() {
             return;
         }
@@ -103,7 +105,17 @@ impl<'p> Analyser<'p> {
         }
         let point: Vec<String> =
             missing.iter().map(|at| self.symbols.show(&at.clone().into())).collect();
-        self.report(errors::no_base(&name, &point.join(", "), access.span, span));
+        let diagnostic = errors::no_base(&name, &point.join(", "), access.span, span);
+        // Several reads may need the same point.
+        let mut before = self.diagnostics.iter();
+        let same = |other: &Diagnostic| {
+            other.code == diagnostic.code
+                && other.secondary == diagnostic.secondary
+                && other.message == diagnostic.message
+        };
+        if !before.any(same) {
+            self.report(diagnostic);
+        }
     }
 
     /// Marked on any clause of the binding, or for the whole program.

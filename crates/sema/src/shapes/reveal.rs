@@ -16,12 +16,16 @@ pub struct Reveal {
     pub span: Span,
     /// The name.
     pub name: String,
+    /// What is called so.
+    pub kind: LocalKind,
+    /// The body that it belongs to.
+    pub body: BodyId,
     /// `[f32; M, N]` for a binding, `0..K` for an index.
     pub text: String,
 }
 
 /// Everything that was found, in source order. A function with several instances is shown for the
-/// first one.
+/// first one, and the library not at all.
 pub fn reveal(
     program: &Program,
     typed: &Typed,
@@ -34,12 +38,20 @@ pub fn reveal(
     for id in typed.ids() {
         let (types, found) = (typed.instance(id), shapes.instance(id));
         let body = &program.bodies[types.body];
+        let module = match body.owner {
+            Owner::Module(module) => module,
+            Owner::Def(def) => program.def(def).module,
+        };
+        if program.modules[module].library {
+            continue;
+        }
         let names = Names { program, shapes, interner, body, here: found };
         let mut name = |local: LocalId, text: String| {
             let ident = body[local].name;
             if seen.insert((types.body, local)) {
                 let name = interner.resolve(ident.name).to_owned();
-                reveals.push(Reveal { span: ident.span, name, text });
+                let kind = body[local].kind;
+                reveals.push(Reveal { span: ident.span, name, kind, body: types.body, text });
             }
         };
         for (local, index) in &found.indices {
@@ -66,7 +78,7 @@ pub fn reveal(
             name(*rest, ranges.join(", "));
         }
     }
-    reveals.sort_by_key(|reveal| (reveal.span.start, reveal.span.end, reveal.name.clone()));
+    reveals.sort_by(|a, b| (a.span, &a.name).cmp(&(b.span, &b.name)));
     reveals
 }
 

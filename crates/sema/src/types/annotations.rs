@@ -7,6 +7,7 @@ use einlang_source::Span;
 use super::Checker;
 use super::ty::{Extent, FnTy, Ty};
 use crate::builtins::{Builtin, BuiltinType};
+use crate::coords::Site;
 use crate::errors;
 use crate::hir::*;
 
@@ -18,7 +19,7 @@ pub(super) struct Env {
     pub(super) generics: Vec<Option<Ty>>,
     pub(super) rests: HashMap<LocalId, u32>,
     /// The coordinate call whose arguments are fitted: its coordinates tell where rests end.
-    pub(super) call: Option<(BodyId, ExprId)>,
+    pub(super) call: Option<Site>,
 }
 
 impl Env {

@@ -21,7 +21,7 @@ impl Checker<'_> {
             bound.into_iter().filter(|local| self.coordinates.insert(*local)).collect();
         self.coordinate_calls += 1;
         let given = self.given(args);
-        self.placing = Some((self.work().body, expr));
+        self.placing = Some(self.site(expr));
         let result = self.call_with(expr, callee, given);
         self.placing = None;
         self.coordinate_calls -= 1;

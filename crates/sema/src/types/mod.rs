@@ -67,7 +67,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use einlang_source::{Diagnostic, Diagnostics, Interner, Span};
 
-use crate::coords::Placements;
+use crate::coords::{Placements, Site};
 use crate::hir::*;
 use crate::stack::with_large_stack;
 
@@ -140,7 +140,7 @@ struct Checker<'p> {
     /// How many coordinate calls are open.
     coordinate_calls: u32,
     /// The coordinate call whose arguments come next.
-    placing: Option<(BodyId, ExprId)>,
+    placing: Option<Site>,
     /// Where the coordinates of coordinate calls lie.
     placements: Placements,
     /// How many trials are open.

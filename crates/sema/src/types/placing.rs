@@ -11,7 +11,7 @@ use super::Checker;
 use super::annotations::Env;
 use super::ty::Ty;
 use super::typed::Typed;
-use crate::coords::{self, Placements};
+use crate::coords::{self, Placements, Site};
 use crate::hir::*;
 
 /// Each round settles at least the calls whose arguments are settled; chains longer than this keep
@@ -47,10 +47,16 @@ fn has_coordinate_calls(program: &Program) -> bool {
 }
 
 impl Checker<'_> {
+    /// A coordinate call of the current instance.
+    pub(super) fn site(&self, call: ExprId) -> Site {
+        let rank = |rest: LocalId| self.rest_rank(rest).map(|n| n as u32);
+        Site { body: self.work().body, call, around: coords::around(self.body(), rank) }
+    }
+
     /// Gives the open rests of a parameter the axes around the coordinate of the call.
     pub(super) fn place_rests(&self, dims: &[Dim], rank: usize, env: &mut Env) {
-        let Some((body, call)) = env.call else { return };
-        let placed = self.placements.rests.get(&(body, call, rank)).into_iter().flatten();
+        let Some(site) = env.call.clone() else { return };
+        let placed = self.placements.rests.get(&(site, rank)).into_iter().flatten();
         for (rest, n_axes) in placed {
             let here = dims.iter().any(|dim| matches!(dim, Dim::Rest(local, _) if local == rest));
             if here {
@@ -63,7 +69,7 @@ impl Checker<'_> {
     /// scope are read.
     pub(super) fn placed_result(&self, call: ExprId, result: &Ty) -> Option<(Ty, usize)> {
         let Ty::Tensor(element, extents) = self.shallow(result) else { return None };
-        let at = (self.work().body, call, extents.len());
+        let at = (self.site(call), extents.len());
         let n_left = extents.len().checked_sub(*self.placements.n_read.get(&at)?)?;
         Some(((*element).clone(), n_left))
     }

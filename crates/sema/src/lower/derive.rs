@@ -1,0 +1,320 @@
+//! Derivative requests: entries of Jacobians between named tensors.
+//!
+//! A request becomes a lazy tensor whose elements are `deriv` entries, so what is not asked for is
+//! not computed. Target and parameter are tensors of one module: bindings that a request in the
+//! same function names get a name of their own wherever they are bound. A request that would reach
+//! back through code that has been evaluated already is refused rather than answered with zeros.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use einlang_tir::constant::Const;
+use einlang_tir::op::Op;
+use einlang_tir::region::{InstKind, Place, Subscript as At};
+use einlang_tir::types::Elem;
+
+use super::access::Spec;
+use super::module::loc;
+use super::tensors::Home;
+use super::value::{Form, R, Scalar, Src, TensorId, Term, Val};
+use super::{Lower, unsupported};
+use crate::hir::{BinaryOp, BodyId, ExprId, ExprKind, LocalId, Res};
+use crate::types::walk;
+
+/// A tensor, or part of one, that a request names.
+#[derive(Clone, Debug)]
+struct Target {
+    id: TensorId,
+    specs: Rc<Vec<Spec>>,
+    elem: Elem,
+    /// The axes that are left.
+    rank: usize,
+}
+
+impl<'p> Lower<'p> {
+    /// The bindings that requests name, which therefore need names in the module.
+    pub(super) fn find_requested(&mut self) {
+        let mut found: HashSet<(BodyId, LocalId)> = HashSet::new();
+        for (id, body) in self.program.bodies.iter() {
+            let mut roots = Vec::new();
+            walk::visit(body, body.value.into_iter().collect(), &mut |_, kind| {
+                if let ExprKind::Differential(of) = kind {
+                    roots.push(*of);
+                }
+            });
+            walk::visit(body, roots, &mut |_, kind| match kind {
+                ExprKind::Name(Res::Local(local)) => drop(found.insert((id, *local))),
+                ExprKind::Name(Res::Outer(body, local)) => drop(found.insert((*body, *local))),
+                _ => {}
+            });
+        }
+        self.requested = found;
+    }
+
+    /// The value with names for its leaves, if a request names the binding.
+    pub(super) fn requested(&mut self, local: LocalId, value: &Val<'p>) -> R<Val<'p>> {
+        if !self.requested.contains(&(self.frame.body, local)) {
+            return Ok(value.clone());
+        }
+        let name = self.local_name(local);
+        let leaves = value.leaves();
+        let mut named = Vec::with_capacity(leaves.len());
+        for leaf in leaves {
+            named.push(match leaf {
+                Val::Scalar(scalar) if !matches!(scalar.form, Form::Named(_)) => {
+                    let (elem, span) = (scalar.elem, self.here);
+                    let id = self.define_scalar(&name, span, |_| Ok(scalar))?;
+                    Val::named(elem, 0, id)
+                }
+                Val::Tensor(tensor) => {
+                    let id = self.materialise(&tensor, &name, self.here)?;
+                    Val::named(tensor.elem, tensor.rank, id)
+                }
+                other => other,
+            });
+        }
+        Ok(value.with_leaves(&mut named.into_iter()))
+    }
+
+    pub(super) fn differential(&mut self, of: ExprId) -> R<Val<'p>> {
+        let term = Term { factor: None, target: of, frame: self.frame.clone() };
+        Ok(Val::Differential(Rc::new(vec![term])))
+    }
+
+    /// The differential times a factor, or negated.
+    pub(super) fn scale_differential(
+        &mut self,
+        terms: &[Term<'p>],
+        factor: Option<&Scalar>,
+        negate: bool,
+    ) -> R<Val<'p>> {
+        let mut scaled = Vec::with_capacity(terms.len());
+        for term in terms {
+            let mut value = match (&term.factor, factor) {
+                (Some(Val::Scalar(a)), Some(b)) => {
+                    Some(self.apply(Op::Mul, &[a.clone(), b.clone()], a.elem)?)
+                }
+                (None, Some(b)) => Some(b.clone()),
+                (Some(Val::Scalar(a)), None) => Some(a.clone()),
+                (None, None) => None,
+                _ => return unsupported(self.here, "this multiple of a differential"),
+            };
+            if negate {
+                let own = match &value {
+                    Some(value) => value.clone(),
+                    None => {
+                        let elem = self.within(term.frame.clone(), |cx| {
+                            let ty = cx.ty(term.target);
+                            let leaves = cx.leaf_types(&ty).unwrap_or_default();
+                            Ok(leaves.first().map_or(Elem::F32, |leaf| leaf.elem))
+                        })?;
+                        Scalar::constant(Const::one(elem))
+                    }
+                };
+                let elem = own.elem;
+                value = Some(self.apply(Op::Neg, &[own], elem)?);
+            }
+            scaled.push(Term { factor: value.map(Val::Scalar), ..term.clone() });
+        }
+        Ok(Val::Differential(Rc::new(scaled)))
+    }
+
+    /// An operator with a differential on some side.
+    pub(super) fn differential_op(
+        &mut self,
+        op: BinaryOp,
+        left: ExprId,
+        right: ExprId,
+        expr: ExprId,
+    ) -> R<Val<'p>> {
+        if op == BinaryOp::Div
+            && let ExprKind::Differential(by) = self.body().kind(right)
+        {
+            let Val::Differential(terms) = self.eval(left)? else {
+                return unsupported(self.here, "a derivative of this value");
+            };
+            return self.request(&terms, *by, expr);
+        }
+        let (a, b) = (self.eval(left)?, self.eval(right)?);
+        match (op, a, b) {
+            (BinaryOp::Add, Val::Differential(a), Val::Differential(b)) => {
+                Ok(Val::Differential(Rc::new([&a[..], &b[..]].concat())))
+            }
+            (BinaryOp::Sub, Val::Differential(a), Val::Differential(b)) => {
+                let Val::Differential(b) = self.scale_differential(&b, None, true)? else {
+                    return unsupported(self.here, "this difference");
+                };
+                Ok(Val::Differential(Rc::new([&a[..], &b[..]].concat())))
+            }
+            (BinaryOp::Mul, Val::Differential(terms), Val::Scalar(factor))
+            | (BinaryOp::Mul, Val::Scalar(factor), Val::Differential(terms)) => {
+                self.scale_differential(&terms, Some(&factor), false)
+            }
+            (BinaryOp::Div, Val::Differential(terms), Val::Scalar(divisor)) => {
+                let elem = divisor.elem;
+                let one = Scalar::constant(Const::one(elem));
+                let factor = self.apply(Op::Div, &[one, divisor], elem)?;
+                self.scale_differential(&terms, Some(&factor), false)
+            }
+            _ => unsupported(self.here, "this operator on differentials"),
+        }
+    }
+
+    /// `D / @p`
+    fn request(&mut self, terms: &[Term<'p>], by: ExprId, expr: ExprId) -> R<Val<'p>> {
+        let ty = self.ty(expr);
+        let by = self.targets(by)?;
+        let mut sum: Option<Val<'p>> = None;
+        for term in terms {
+            let of = self.within(term.frame.clone(), |cx| cx.targets(term.target))?;
+            let mut leaves = Vec::with_capacity(of.len() * by.len());
+            for of in &of {
+                for by in &by {
+                    leaves.push(self.jacobian(of, by)?);
+                }
+            }
+            let mut value = self.record(&ty, &mut leaves.into_iter());
+            if let Some(factor) = &term.factor {
+                let args = [factor.clone(), value];
+                value = self.map_leaves(&args, &ty, |cx, args| cx.binary_op(BinaryOp::Mul, args))?;
+            }
+            sum = Some(match sum {
+                None => value,
+                Some(sum) => {
+                    let args = [sum, value];
+                    self.map_leaves(&args, &ty, |cx, args| cx.binary_op(BinaryOp::Add, args))?
+                }
+            });
+        }
+        match sum {
+            Some(sum) => Ok(sum),
+            None => unsupported(self.here, "an empty differential"),
+        }
+    }
+
+    /// The tensors that an expression names, one per leaf.
+    fn targets(&mut self, expr: ExprId) -> R<Vec<Target>> {
+        if let ExprKind::Access { base, subscripts, default: None } = self.body().kind(expr) {
+            let inner = self.targets(*base)?;
+            let value = self.eval(*base)?;
+            let specs = self.specs(&value, subscripts, None)?;
+            let n_points = specs.iter().filter(|spec| matches!(spec, Spec::Point(..))).count();
+            let mut targets = Vec::with_capacity(inner.len());
+            for target in inner {
+                if !target.specs.is_empty() {
+                    return unsupported(self.here, "a derivative of a part of a part");
+                }
+                let rank = target.rank.saturating_sub(n_points);
+                targets.push(Target { specs: Rc::new(specs.clone()), rank, ..target });
+            }
+            return Ok(targets);
+        }
+        let value = self.eval(expr)?;
+        let mut targets = Vec::new();
+        for leaf in value.leaves() {
+            let (id, elem, rank) = match leaf {
+                Val::Scalar(scalar) => {
+                    let elem = scalar.elem;
+                    let id = match scalar.form {
+                        Form::Named(id) => id,
+                        _ => {
+                            let (name, span) = (self.fresh("target"), self.here);
+                            self.define_scalar(&name, span, |_| Ok(scalar))?
+                        }
+                    };
+                    (id, elem, 0)
+                }
+                Val::Tensor(tensor) => match &tensor.src {
+                    Src::Named(id) => (*id, tensor.elem, tensor.rank),
+                    Src::Lazy(_) => {
+                        let id = self.materialise(&tensor, "target", self.here)?;
+                        (id, tensor.elem, tensor.rank)
+                    }
+                },
+                _ => return unsupported(self.here, "a derivative of this value"),
+            };
+            targets.push(Target { id, specs: Rc::new(Vec::new()), elem, rank });
+        }
+        Ok(targets)
+    }
+
+    /// The derivative of one tensor by another.
+    fn jacobian(&mut self, of: &Target, by: &Target) -> R<Val<'p>> {
+        self.check_path(of, by)?;
+        let (elem, span, rank) = (of.elem, self.here, of.rank + by.rank);
+        let home = self.module();
+        let (of, by) = (of.clone(), by.clone());
+        let (first, second) = (of.clone(), by.clone());
+        let entry = move |cx: &mut Lower<'p>, at: &[At]| {
+            cx.check_home(Some(home), span)?;
+            let split = of.rank.min(at.len());
+            let of = cx.place(&of, &at[..split])?;
+            let by = cx.place(&by, &at[split..])?;
+            Ok(cx.emit(elem, InstKind::Deriv { of, by }, loc(span)))
+        };
+        if rank == 0 {
+            if self.in_region() {
+                return entry(self, &[]).map(Val::Scalar);
+            }
+            let name = self.fresh("d");
+            let id = self.define_scalar(&name, span, |cx| entry(cx, &[]))?;
+            return Ok(Val::named(elem, 0, id));
+        }
+        let extents = move |cx: &mut Lower<'p>| {
+            let mut extents = cx.left_extents(&first)?;
+            extents.extend(cx.left_extents(&second)?);
+            Ok(extents)
+        };
+        Ok(Val::lazy(elem, rank, false, extents, entry))
+    }
+
+    /// Refuses a request whose target was computed before the module under construction.
+    fn check_path(&mut self, of: &Target, by: &Target) -> R<()> {
+        let module = self.module();
+        let is_earlier = |home: Home| matches!(home, Home::Module(home) if home != module);
+        if of.id == by.id {
+            return Ok(());
+        }
+        let mut earlier = is_earlier(self.info(of.id).home);
+        let imports: Vec<TensorId> = self.modules[module].imports.keys().copied().collect();
+        for id in imports {
+            earlier |= id != by.id && is_earlier(self.info(id).home);
+        }
+        match earlier {
+            true => unsupported(self.here, "a derivative through values that were printed before"),
+            false => Ok(()),
+        }
+    }
+
+    fn left_extents(&mut self, target: &Target) -> R<Vec<einlang_index::Quasi>> {
+        let (_, extents) = self.import(target.id)?;
+        let kept = extents.into_iter().enumerate().filter_map(|(axis, extent)| {
+            match target.specs.get(axis) {
+                Some(Spec::Point(..)) => None,
+                Some(Spec::Slice(_, length, _)) => Some(length.clone()),
+                Some(Spec::All) | None => Some(extent),
+            }
+        });
+        Ok(kept.collect())
+    }
+
+    fn place(&mut self, target: &Target, rest: &[At]) -> R<Place> {
+        let (tensor, extents) = self.import(target.id)?;
+        let mut rest = rest.iter();
+        let mut at = Vec::with_capacity(extents.len());
+        for axis in 0..extents.len() {
+            let next = |rest: &mut std::slice::Iter<'_, At>| {
+                rest.next().cloned().unwrap_or_else(|| At::Index(0.into()))
+            };
+            at.push(match target.specs.get(axis) {
+                Some(Spec::Point(point, _)) => point.clone(),
+                Some(Spec::Slice(lo, _, _)) => {
+                    let inner = next(&mut rest);
+                    self.shifted(&inner, lo, self.here)?
+                }
+                Some(Spec::All) | None => next(&mut rest),
+            });
+        }
+        Ok(Place { tensor, at })
+    }
+}
