@@ -29,9 +29,11 @@
 mod errors;
 pub mod explain;
 pub mod library;
+pub mod memo;
 pub mod pipeline;
 pub mod session;
 
 pub use einlang_sema::shapes::Options;
+pub use memo::{Memo, Work};
 pub use pipeline::{Compilation, Stage};
 pub use session::{COMMAND_LINE, MAX_SOURCE_BYTES, Printed, STANDARD_INPUT, Session};

@@ -13,6 +13,8 @@ use einlang_syntax::Parse;
 use einlang_syntax::format::format_source;
 
 use crate::errors;
+use crate::library::Std;
+use crate::memo::{Memo, Work};
 use crate::pipeline::{self, Compilation, Stage};
 
 /// The name of a program that was given as an argument.
@@ -104,6 +106,20 @@ impl<'w> Session<'w> {
     /// Everything that is wrong with a file.
     pub fn check(&mut self, file: FileId) -> Diagnostics {
         self.compile(file).diagnostics
+    }
+
+    /// Everything that is wrong with a file, looking only at what changed since the memo saw it.
+    pub fn check_again(&mut self, file: FileId, memo: &mut Memo) -> (Diagnostics, Work) {
+        let name = self.sources.name(file).to_owned();
+        let folder = Path::new(&name).parent().unwrap_or(Path::new(""));
+        let world = self.world;
+        let mut resolved =
+            einlang_sema::resolve_with(world, &Std, &mut self.sources, file, folder);
+        let diagnostics = std::mem::take(&mut resolved.diagnostics);
+        if !resolved.is_whole() {
+            return (diagnostics, Work::default());
+        }
+        memo.check(&resolved, diagnostics, &self.sources, &self.options)
     }
 
     /// The file in the one layout that the language has, or the errors that keep it from being

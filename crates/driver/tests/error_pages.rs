@@ -59,7 +59,8 @@ fn report(text: &str) -> (Vec<Code>, String) {
     let mut session = Session::new(&world).with_options(options);
     let found = session.load(Path::new(path)).map(|file| session.check(file));
     let found = found.unwrap_or_else(|errors| errors);
-    let shown = found.iter().map(|d| render::human(session.sources(), d, &render::Options::default()));
+    let shown =
+        found.iter().map(|d| render::human(session.sources(), d, &render::Options::default()));
     (found.iter().map(|d| d.code).collect(), shown.collect::<Vec<_>>().join("\n\n"))
 }
 

@@ -1,7 +1,7 @@
 //! Limits and modes of an evaluation, and the meter that holds it to them.
 //!
 //! The meter is shared by everything that runs for one program. Counting is an addition; the
-//! clock is looked at once in [`CLOCK_EVERY`] steps, so a deadline costs nothing.
+//! clock is looked at once in some thousand steps, so a deadline costs nothing.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -148,6 +148,7 @@ impl StopCode {
             Trap::NotComputed => StopCode::NotComputed,
             Trap::Assertion => StopCode::Assertion,
             Trap::EmptyReduction => StopCode::Empty,
+            Trap::ExtentsDiffer => StopCode::Extents,
         }
     }
 }

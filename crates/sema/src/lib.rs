@@ -13,11 +13,13 @@ pub mod coords;
 mod errors;
 pub mod hir;
 mod library;
+pub mod lower;
 mod modules;
 mod names;
 pub mod shapes;
 mod stack;
 pub mod types;
+pub mod units;
 
 use std::path::Path;
 

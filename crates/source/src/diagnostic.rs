@@ -155,6 +155,25 @@ impl Diagnostic {
         self
     }
 
+    /// Every place that the message points to, those of its edits included.
+    pub fn spans(&self) -> impl Iterator<Item = Span> + '_ {
+        let edits = self.helps.iter().flat_map(|help| help.edits.iter().map(|edit| edit.span));
+        let labels = self.secondary.iter().map(|label| label.span);
+        [self.primary.span].into_iter().chain(labels).chain(edits)
+    }
+
+    /// The same message about other places.
+    #[must_use]
+    pub fn map_spans(&self, f: &dyn Fn(Span) -> Span) -> Diagnostic {
+        let mut moved = self.clone();
+        moved.primary.span = f(moved.primary.span);
+        moved.secondary.iter_mut().for_each(|label| label.span = f(label.span));
+        for edit in moved.helps.iter_mut().flat_map(|help| &mut help.edits) {
+            edit.span = f(edit.span);
+        }
+        moved
+    }
+
     /// The best advice that a machine can carry out. Helps are alternatives: apply at most one.
     pub fn fix(&self) -> Option<&Help> {
         self.helps.iter().find(|help| !help.edits.is_empty())

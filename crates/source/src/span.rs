@@ -48,6 +48,11 @@ impl Span {
         self.start as usize..self.end as usize
     }
 
+    /// Whether all of another span lies in this one.
+    pub fn contains(self, other: Span) -> bool {
+        self.file == other.file && self.start <= other.start && other.end <= self.end
+    }
+
     /// True when no byte is covered: a place between two characters.
     pub fn is_empty(self) -> bool {
         self.start == self.end

@@ -12,12 +12,14 @@
 //! | `table` | points that are known |
 //! | `machine`, `step` | activations on stacks of their own, instructions |
 //! | `read`, `reduce`, `until` | reads and extents, reductions, open axes |
+//! | `order` | whether a data-dependent self-read is too early |
 //! | `blame` | the sentences of errors |
 
 mod blame;
 mod code;
 mod index;
 mod machine;
+mod order;
 mod prepare;
 mod prepare_inst;
 mod read;
@@ -144,16 +146,28 @@ impl<'h> Oracle<'h> {
         let elem = self.machine.elem(&handle, &code);
         let bytes = n.and_then(|n| n.checked_mul(elem.bits() as usize / 8)).unwrap_or(usize::MAX);
         self.machine.meter.take(bytes as u64, &|| format!("`{name}`"))?;
-        let n = n.unwrap_or(0);
-        let mut data = Storage::with_capacity(elem, n);
+        let mut data = Storage::with_capacity(elem, n.unwrap_or(0));
+        let filled = self.fill(&handle, &shape, n.unwrap_or(0), &mut data);
+        self.machine.meter.give(bytes as u64);
+        filled?;
+        TensorValue::new(shape, data).ok_or_else(|| Stop::internal("an output lost a point"))
+    }
+
+    /// Asks for all points, in index order.
+    fn fill(
+        &mut self,
+        handle: &Handle,
+        shape: &[usize],
+        n: usize,
+        data: &mut Storage,
+    ) -> Result<(), Stop> {
         let mut point = vec![0_i64; shape.len()];
         for _ in 0..n {
-            let bits = self.drive(|machine, code| machine.ask(&handle, &point, code))?;
+            let bits = self.drive(|machine, code| machine.ask(handle, &point, code))?;
             data.push_bits(bits.unwrap_or(0));
-            next_point(&mut point, &shape);
+            next_point(&mut point, shape);
         }
-        self.machine.meter.give(bytes as u64);
-        TensorValue::new(shape, data).ok_or_else(|| Stop::internal("an output lost a point"))
+        Ok(())
     }
 
     /// The value of one point, `None` where no clause covers it or outside the box.

@@ -2,7 +2,7 @@
 //!
 //! Expects a module that the verifier accepts; anything else is an internal error, never a panic.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use einlang_index::{Quasi, Var};
 use einlang_tir::module::{Axis, Binding, Group, Module, SymbolSource, Until};
@@ -53,6 +53,7 @@ pub(super) struct Prepare<'m> {
     pub(super) vars: HashMap<Var, u32>,
     pub(super) tensors: HashMap<Ident, TensorRef>,
     opens: HashMap<Var, OpenRef>,
+    varying: HashSet<Var>,
     pub(super) functions: HashMap<Ident, usize>,
     /// The slots in use, and the most that the activation ever has.
     pub(super) sizes: Sizes,
@@ -71,6 +72,7 @@ impl<'m> Prepare<'m> {
             vars: HashMap::new(),
             tensors: HashMap::new(),
             opens: HashMap::new(),
+            varying: HashSet::new(),
             functions: HashMap::new(),
             sizes: Sizes::default(),
             most: Sizes::default(),
@@ -127,6 +129,9 @@ impl<'m> Prepare<'m> {
     /// Symbols whose value is one for the whole evaluation.
     fn symbols(&mut self) -> Result<(), Stop> {
         for symbol in &self.module.symbols {
+            if self.decide(&symbol.source, symbol.var) {
+                self.varying.insert(symbol.var);
+            }
             let code = match &symbol.source {
                 SymbolSource::Argument => {
                     self.code.n_arguments += 1;
@@ -159,21 +164,25 @@ impl<'m> Prepare<'m> {
         Ok(())
     }
 
-    /// Whether a symbol differs from activation to activation.
-    fn varies(&self, var: Var) -> bool {
-        match self.module.source(var) {
-            Some(SymbolSource::Max(of) | SymbolSource::Min(of)) => of.iter().any(|expr| {
+    /// Whether a symbol differs from activation to activation. Symbols are asked about in order.
+    fn decide(&self, source: &SymbolSource, var: Var) -> bool {
+        match source {
+            SymbolSource::Max(of) | SymbolSource::Min(of) => of.iter().any(|expr| {
                 let mut varies = false;
-                expr.for_each_var(&mut |v| varies |= v < var && self.varies(v));
+                expr.for_each_var(&mut |v| varies |= v >= var || self.varies(v));
                 varies
             }),
-            Some(SymbolSource::Shape(tensor, _)) => {
+            SymbolSource::Shape(tensor, _) => {
                 !matches!(self.tensors.get(tensor), Some(TensorRef::Global(_)))
             }
-            Some(SymbolSource::Until) => !matches!(self.opens.get(&var), Some(OpenRef::Global(_))),
-            Some(SymbolSource::Local) => true,
-            Some(SymbolSource::Argument | SymbolSource::Value(_)) | None => false,
+            SymbolSource::Until => !matches!(self.opens.get(&var), Some(OpenRef::Global(_))),
+            SymbolSource::Local => true,
+            SymbolSource::Argument | SymbolSource::Value(_) => false,
         }
+    }
+
+    fn varies(&self, var: Var) -> bool {
+        self.varying.contains(&var)
     }
 
     fn checks(&mut self) -> Result<(), Stop> {

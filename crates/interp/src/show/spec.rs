@@ -233,8 +233,8 @@ mod tests {
 
     #[test]
     fn floats_as_python_writes_them() {
-        check(float(3.14159), ".2f", "3.14");
-        check(float(-3.14159), "8.2f", "   -3.14");
+        check(float(2.34567), ".2f", "2.35");
+        check(float(-2.34567), "8.2f", "   -2.35");
         check(float(1234.5), "e", "1.234500e+03");
         check(float(0.00012345), ".3e", "1.234e-04");
         check(float(0.25), ".1%", "25.0%");

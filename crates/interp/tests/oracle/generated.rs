@@ -84,7 +84,7 @@ fn compare(module: &Module, dice: &mut Dice) -> Result<usize, TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn random_modules_mean_what_the_naive_evaluation_says(seed in any::<u64>()) {

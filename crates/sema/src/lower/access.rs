@@ -190,11 +190,7 @@ impl<'p> Lower<'p> {
                     }
                 };
                 let length = self.index_result(hi.sub(&lo), self.here)?;
-                let length = if self.in_region() {
-                    length
-                } else {
-                    self.at_least_zero(length)
-                };
+                let length = if self.in_region() { length } else { self.at_least_zero(length) };
                 Ok(Spec::Slice(lo, length, proved))
             }
             _ => unsupported(self.here, "a subscript that is neither an integer nor a range"),
@@ -246,13 +242,12 @@ impl<'p> Lower<'p> {
         let extents = move |cx: &mut Lower<'p>| {
             cx.check_home(home, span)?;
             let extents = cx.extents(&inner)?;
-            let kept = extents.into_iter().enumerate().filter_map(|(axis, extent)| {
-                match of.get(axis) {
+            let kept =
+                extents.into_iter().enumerate().filter_map(|(axis, extent)| match of.get(axis) {
                     Some(Spec::Point(..)) => None,
                     Some(Spec::Slice(_, length, _)) => Some(length.clone()),
                     Some(Spec::All) | None => Some(extent),
-                }
-            });
+                });
             Ok(kept.collect())
         };
         let element = move |cx: &mut Lower<'p>, at: &[At]| {
@@ -384,7 +379,7 @@ impl<'p> Lower<'p> {
             ty = inner;
         }
         let of: Ty = self.ty(expr);
-        self.from_host(host, &of, "item")
+        self.lifted(host, &of, "item")
     }
 }
 

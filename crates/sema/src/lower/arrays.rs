@@ -119,7 +119,7 @@ impl<'p> Lower<'p> {
         let mut args = Vec::with_capacity(items.len());
         for item in items {
             let value = self.eval(*item)?;
-            args.push(self.to_host(&value, &self.ty(*item))?);
+            args.push(self.hosted(&value, &self.ty(*item))?);
         }
         let host = self.host_type(ty)?;
         let value = self.host_value_of(host.clone(), HostKind::List(args));
@@ -193,12 +193,14 @@ impl<'p> Lower<'p> {
     pub(super) fn append(&mut self, list: Val<'p>, item: Val<'p>, ty: &Ty) -> R<Val<'p>> {
         if let Val::Host(host, host_type) = &list {
             let element = match ty {
-                Ty::Tensor(element, extents) => Ty::tensor((**element).clone(), extents[1..].to_vec()),
+                Ty::Tensor(element, extents) => {
+                    Ty::tensor((**element).clone(), extents[1..].to_vec())
+                }
                 Ty::Jagged(element, 1) => (**element).clone(),
                 Ty::Jagged(element, levels) => Ty::Jagged(element.clone(), levels - 1),
                 _ => Ty::Error,
             };
-            let item = self.to_host(&item, &element)?;
+            let item = self.hosted(&item, &element)?;
             let kind = HostKind::Intrinsic(Intrinsic::ListPush, vec![host.clone(), item]);
             let value = self.host_value_of(host_type.clone(), kind);
             return Ok(Val::Host(value, host_type.clone()));

@@ -4,8 +4,8 @@ use einlang_source::Span;
 use einlang_tir::constant::Const;
 use einlang_tir::host::{HostArg, HostDef, HostKind, HostType, Intrinsic};
 use einlang_tir::module::{Check as TirCheck, Condition, Relation};
-use einlang_tir::op::Op;
-use einlang_tir::region::InstKind;
+use einlang_tir::op::{Op, Trap};
+use einlang_tir::region::{InstKind, Region};
 use einlang_tir::types::Elem;
 
 use super::module::loc;
@@ -115,10 +115,8 @@ impl<'p> Lower<'p> {
         let (args, types): (Vec<HostArg>, Vec<HostType>) = carried.into_iter().unzip();
         let counter = HostDef { number: self.new_number(), ty: HostType::Scalar(Elem::I64) };
         let at = HostArg::Value(counter.number);
-        let inner: Vec<HostDef> = types
-            .iter()
-            .map(|ty| HostDef { number: self.new_number(), ty: ty.clone() })
-            .collect();
+        let inner: Vec<HostDef> =
+            types.iter().map(|ty| HostDef { number: self.new_number(), ty: ty.clone() }).collect();
         let inner_args: Vec<HostArg> = inner.iter().map(|d| HostArg::Value(d.number)).collect();
         let params = [vec![counter], inner].concat();
         let (block, ()) = self.block(params, |cx| {
@@ -203,11 +201,7 @@ impl<'p> Lower<'p> {
         }
         let (a, b) = (&check.names.0, &check.names.1);
         let message = format!("{a} and {b} must have the same extent");
-        let mut fixed = true;
-        for side in [&left, &right] {
-            side.for_each_var(&mut |var| fixed &= self.is_fixed(var));
-        }
-        if fixed {
+        if !self.in_region() {
             let condition = Condition::new(left, Relation::Eq, right);
             let check = TirCheck { condition, message, loc: loc(check.span) };
             if !self.cx().tir.checks.contains(&check) {
@@ -219,7 +213,12 @@ impl<'p> Lower<'p> {
             (self.index_scalar(Elem::I64, left), self.index_scalar(Elem::I64, right));
         let equal = self.region_op(Op::Eq, &[left, right], Elem::Bool, loc(check.span))?;
         let condition = self.arg(&equal)?;
-        self.push_inst(Vec::new(), InstKind::Assert { condition, message }, loc(check.span));
+        let (otherwise, ()) = self.region(|cx| {
+            cx.trap(Trap::ExtentsDiffer, message, loc(check.span));
+            Ok((Vec::new(), ()))
+        })?;
+        let kind = InstKind::If { condition, then: Region::default(), otherwise };
+        self.push_inst(Vec::new(), kind, loc(check.span));
         Ok(())
     }
 }

@@ -42,10 +42,15 @@ impl<'p> Lower<'p> {
             return self.select(&condition, expr, arm(Some(then)), arm(otherwise));
         }
         let ty = self.ty(expr);
-        self.host_if(&condition, &ty, |cx| cx.eval(then), |cx| match otherwise {
-            Some(otherwise) => cx.eval(otherwise),
-            None => Ok(Val::unit()),
-        })
+        self.host_if(
+            &condition,
+            &ty,
+            |cx| cx.eval(then),
+            |cx| match otherwise {
+                Some(otherwise) => cx.eval(otherwise),
+                None => Ok(Val::unit()),
+            },
+        )
     }
 
     /// Whether an expression outside of regions belongs into the module.
@@ -83,7 +88,7 @@ impl<'p> Lower<'p> {
             if *ty == Ty::unit() {
                 return Ok((Vec::new(), ()));
             }
-            Ok((vec![cx.to_host(&value, ty)?], ()))
+            Ok((vec![cx.hosted(&value, ty)?], ()))
         })?;
         Ok(block)
     }
@@ -99,7 +104,7 @@ impl<'p> Lower<'p> {
         let host = self.host_type(ty)?;
         let number = self.new_number();
         self.host_inst(vec![HostDef { number, ty: host }], kind, at);
-        self.from_host(HostArg::Value(number), ty, "chosen")
+        self.lifted(HostArg::Value(number), ty, "chosen")
     }
 
     /// `&&` and `||` whose right side is host code.

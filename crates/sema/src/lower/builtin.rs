@@ -26,7 +26,12 @@ fn op_of(function: Function) -> Option<Op> {
 }
 
 impl<'p> Lower<'p> {
-    pub(super) fn builtin(&mut self, function: Function, args: &'p [Arg], expr: ExprId) -> R<Val<'p>> {
+    pub(super) fn builtin(
+        &mut self,
+        function: Function,
+        args: &'p [Arg],
+        expr: ExprId,
+    ) -> R<Val<'p>> {
         match function {
             Function::Print => return self.print(args),
             Function::Assert => return self.assertion(args),
@@ -157,7 +162,7 @@ impl<'p> Lower<'p> {
         }
         let mut operands = Vec::with_capacity(args.len());
         for (value, ty) in &values {
-            operands.push(self.to_host(value, ty)?);
+            operands.push(self.hosted(value, ty)?);
         }
         self.host_effect(HostKind::Intrinsic(Intrinsic::Print, operands));
         Ok(Val::unit())
@@ -226,7 +231,7 @@ impl<'p> Lower<'p> {
         }
         let host = self.host_type(ty)?;
         let value = self.host_value_of(host, HostKind::Intrinsic(intrinsic, operands));
-        self.from_host(value, ty, function.as_str())
+        self.lifted(value, ty, function.as_str())
     }
 
     /// `e as T`
@@ -264,13 +269,13 @@ impl<'p> Lower<'p> {
             (Val::Scalar(x), Val::Tensor(tensor)) => self.is_element(x, tensor),
             (_, Val::Host(host, HostType::List(_))) if !self.in_region() => {
                 let ty = self.ty(item);
-                let wanted = self.to_host(&value, &ty)?;
+                let wanted = self.hosted(&value, &ty)?;
                 let _ = host;
                 let list_ty = self.ty(list);
                 let no = HostArg::Const(Const::bool(false));
                 let start = vec![(no, HostType::Scalar(Elem::Bool))];
                 let found = self.host_loop(&among, &list_ty, start, |cx, item, ty, carried| {
-                    let item = cx.to_host(item, ty)?;
+                    let item = cx.hosted(item, ty)?;
                     let kind = HostKind::Intrinsic(Intrinsic::Equal, vec![item, wanted.clone()]);
                     let equal = cx.host_value_of(HostType::Scalar(Elem::Bool), kind);
                     let kind = HostKind::Op(Op::Or, vec![carried[0].clone(), equal]);

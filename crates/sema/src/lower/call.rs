@@ -82,12 +82,12 @@ impl<'p> Lower<'p> {
             (_, Val::Host(host, HostType::Fn(..))) => {
                 let mut operands = Vec::with_capacity(args.len());
                 for (arg, ty) in args.iter().zip(types) {
-                    operands.push(self.to_host(arg, ty)?);
+                    operands.push(self.hosted(arg, ty)?);
                 }
                 self.flush();
                 let host_type = self.host_type(ret)?;
                 let value = self.host_value_of(host_type, HostKind::Apply(host.clone(), operands));
-                self.from_host(value, ret, "result")
+                self.lifted(value, ret, "result")
             }
             _ => unsupported(self.here, "a call of this value"),
         }
@@ -300,14 +300,14 @@ impl<'p> Lower<'p> {
         self.within(frame.clone(), |cx| {
             for capture in &captures {
                 let (value, ty) = cx.captured(capture)?;
-                operands.push(cx.to_host(&value, &ty)?);
+                operands.push(cx.hosted(&value, &ty)?);
             }
             Ok(())
         })?;
         let types = self.typed.instance(id).params.clone();
         for (value, ty) in frame.params.iter().zip(&types) {
             let value = self.settled(value)?;
-            operands.push(self.to_host(&value, ty)?);
+            operands.push(self.hosted(&value, ty)?);
         }
         self.flush();
         let own = self.typed.instance(id).ret.clone();
@@ -319,7 +319,7 @@ impl<'p> Lower<'p> {
         let host = self.host_type(&own)?;
         let value = self.host_value_of(host, HostKind::Call(name, operands));
         let _ = ret;
-        self.from_host(value, &own, "result")
+        self.lifted(value, &own, "result")
     }
 
     /// Calls a host function from a region: scalars in, one scalar out.
@@ -349,75 +349,6 @@ impl<'p> Lower<'p> {
         Ok(Val::Scalar(Scalar::value(value)))
     }
 
-    /// `softmax[class](logits[batch, class])`
-    pub(super) fn coordinate_call(
-        &mut self,
-        expr: ExprId,
-        callee: ExprId,
-        indices: &'p [Subscript],
-        args: &'p [Arg],
-    ) -> R<Val<'p>> {
-        let mut read = Vec::new();
-        let mut new = Vec::new();
-        for (position, subscript) in indices.iter().enumerate() {
-            let Subscript::Index(binder) = subscript else { continue };
-            new.extend(self.coordinates.insert(binder.local).then_some(binder.local));
-            if let Some(Res::Local(outer)) = binder.shadows
-                && self.body()[outer].kind == LocalKind::Index
-            {
-                read.push((position, outer));
-            }
-        }
-        let value = self.call(expr, callee, args);
-        new.iter().for_each(|local| drop(self.coordinates.remove(local)));
-        let value = value?;
-        if read.is_empty() {
-            return Ok(value);
-        }
-        self.read_at_indices(value, expr, &read)
-    }
-
-    /// The result of a coordinate call, read at the coordinates that are indices around it.
-    fn read_at_indices(
-        &mut self,
-        value: Val<'p>,
-        expr: ExprId,
-        read: &[(usize, LocalId)],
-    ) -> R<Val<'p>> {
-        let Some(Callee::Instance(id)) = self.callee(expr) else {
-            return unsupported(self.here, "a coordinate call of this value");
-        };
-        let instance = self.typed.instance(id);
-        let body = self.body_of(instance.body);
-        let Some(TypeRef { kind: TypeKind::Tensor(_, dims), .. }) = &body.ret else {
-            return unsupported(self.here, "a coordinate call without a declared result");
-        };
-        let mut specs: Vec<Spec> = Vec::new();
-        for dim in dims {
-            match dim {
-                Dim::Rest(local, _) => {
-                    let n_axes = instance.rests.get(local).copied().unwrap_or(0);
-                    specs.extend((0..n_axes).map(|_| Spec::All));
-                }
-                Dim::Extent(Res::Local(local), _) => {
-                    let position = body.coordinates.iter().position(|c| c == local);
-                    let index = read.iter().find(|(at, _)| Some(*at) == position);
-                    match index {
-                        Some((_, index)) => {
-                            let value = self.local(self.frame.body, *index)?;
-                            let scalar = self.expect_scalar(value, self.here)?;
-                            specs.push(Spec::Point(self.point(&scalar)?, true));
-                        }
-                        None => specs.push(Spec::All),
-                    }
-                }
-                _ => specs.push(Spec::All),
-            }
-        }
-        let value = self.named(value, "called")?;
-        self.read_specs(&value, &specs)
-    }
-
     /// A function as a value, with what is around it.
     pub(super) fn function_value(&mut self, expr: ExprId) -> R<Val<'p>> {
         match self.fn_ty(expr) {
@@ -430,6 +361,6 @@ impl<'p> Lower<'p> {
     pub(super) fn host_arg(&mut self, expr: ExprId) -> R<HostArg> {
         let value = self.eval(expr)?;
         let ty = self.ty(expr);
-        self.to_host(&value, &ty)
+        self.hosted(&value, &ty)
     }
 }

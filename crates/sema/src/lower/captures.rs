@@ -46,7 +46,9 @@ impl<'p> Lower<'p> {
         }
         // What a function on the way defines itself is not captured.
         let outside = |capture: &Capture| match capture {
-            Capture::Local(owner, _) => *owner != id && (around.contains(owner) || self.is_module(*owner)),
+            Capture::Local(owner, _) => {
+                *owner != id && (around.contains(owner) || self.is_module(*owner))
+            }
             Capture::Input(_) => true,
         };
         found.into_iter().filter(outside).collect()

@@ -36,9 +36,10 @@ impl<'p> Lower<'p> {
         );
         let mut host = vec![false; ids.len()];
         for part in petgraph::algo::tarjan_scc(&graph) {
-            let is_loop = part.len() > 1 || part.iter().any(|node| {
-                calls.get(node.index()).is_some_and(|to| to.contains(&node.index()))
-            });
+            let is_loop = part.len() > 1
+                || part.iter().any(|node| {
+                    calls.get(node.index()).is_some_and(|to| to.contains(&node.index()))
+                });
             for node in part {
                 let at = node.index();
                 let Some(id) = ids.get(at) else { continue };

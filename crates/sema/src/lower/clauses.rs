@@ -192,8 +192,9 @@ impl<'p> Lower<'p> {
         };
         let outer = self.frame.clone();
         let vars: Vec<Var> = axes.iter().map(|axis| axis.var).collect();
+        let around = self.at_first_point(target.local, &[clause]);
+        let domain = self.within(around, |cx| cx.clause_domain(shape, axes))?;
         let n_slots = self.bind_slots(clause, shape, &vars)?;
-        let domain = self.clause_domain(shape, axes)?;
         let (value, items) = self.guarded_body(clause.value);
         let guard = match shape.guarded && Self::has_guard(items) {
             true => {
@@ -324,10 +325,5 @@ impl<'p> Lower<'p> {
             crate::hir::ExprKind::Range { start, end, .. } => Some((*start, *end)),
             _ => None,
         }
-    }
-
-    /// The truth value `true`.
-    pub(super) fn truth(&self) -> Scalar {
-        Scalar::constant(Const::bool(true))
     }
 }

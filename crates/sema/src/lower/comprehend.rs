@@ -10,13 +10,19 @@ use einlang_tir::types::Elem;
 
 use super::module::loc;
 use super::types::Leaf;
-use super::value::{Form, R, Scalar, Val};
+use super::value::{R, Val};
 use super::{Lower, unsupported};
 use crate::hir::{CompItem, ExprId, Pattern};
 use crate::types::Ty;
 
 /// A generator of a rectangular comprehension: its pattern, what it runs over, and the length.
 type Generator<'p> = (&'p Pattern, Val<'p>, Ty, Quasi);
+
+/// Lists that are being filled, with their types.
+type Lists = Vec<(HostArg, HostType)>;
+
+/// Appends one element to every list.
+type Push<'f, 'p> = &'f mut dyn FnMut(&mut Lower<'p>, &[(HostArg, HostType)]) -> R<Lists>;
 
 impl<'p> Lower<'p> {
     pub(super) fn comprehension(
@@ -27,10 +33,12 @@ impl<'p> Lower<'p> {
     ) -> R<Val<'p>> {
         let ty = self.ty(expr);
         let filtered = items.iter().any(|item| matches!(item, CompItem::Condition(_)));
-        if !filtered && self.is_numeric(&ty) && (self.in_region() || !self.needs_host(expr)) {
-            if let Some(value) = self.rectangular(element, items, &ty)? {
-                return Ok(value);
-            }
+        let fits = !filtered && self.is_numeric(&ty);
+        if fits
+            && (self.in_region() || !self.needs_host(expr))
+            && let Some(value) = self.rectangular(element, items, &ty)?
+        {
+            return Ok(value);
         }
         if self.in_region() {
             return unsupported(self.here, "this comprehension inside a tensor body");
@@ -59,7 +67,8 @@ impl<'p> Lower<'p> {
                 generators.push((pattern, value, self.ty(*over), length));
             }
         }
-        let inner_known = generators.iter().skip(1).all(|g| g.3.as_constant().is_some_and(|n| n > 0));
+        let inner_known =
+            generators.iter().skip(1).all(|g| g.3.as_constant().is_some_and(|n| n > 0));
         if generators.is_empty() || !inner_known {
             return Ok(None);
         }
@@ -79,7 +88,9 @@ impl<'p> Lower<'p> {
         for item in items {
             match item {
                 CompItem::Generator(pattern, _) => {
-                    super::order::pattern_locals(pattern, &mut |local| drop(bound.insert(local)));
+                    super::order::pattern_locals(pattern, &mut |local| {
+                        bound.insert(local);
+                    });
                 }
                 CompItem::Binding(local, _) => drop(bound.insert(*local)),
                 CompItem::Condition(_) => {}
@@ -258,7 +269,8 @@ impl<'p> Lower<'p> {
             Ok(pushed)
         })?;
         if !numeric {
-            let (list, host) = done.into_iter().next().unwrap_or((HostArg::Str(String::new()), HostType::Str));
+            let (list, host) =
+                done.into_iter().next().unwrap_or((HostArg::Str(String::new()), HostType::Str));
             return Ok(Val::Host(list, host));
         }
         let mut values = Vec::with_capacity(leaves.len());
@@ -272,7 +284,7 @@ impl<'p> Lower<'p> {
 
     /// A value as an element of a jagged array: tensors become lists.
     fn as_list(&mut self, value: &Val<'p>, from: &Ty, to: &Ty) -> R<HostArg> {
-        let host = self.to_host(value, from)?;
+        let host = self.hosted(value, from)?;
         match (from, to) {
             (Ty::Tensor(_, extents), Ty::Jagged(..)) if extents.len() == 1 => {
                 let ty = self.host_type(to)?;
@@ -285,12 +297,7 @@ impl<'p> Lower<'p> {
     }
 
     /// Runs the items in order, the first outermost.
-    fn collect(
-        &mut self,
-        items: &'p [CompItem],
-        carried: Vec<(HostArg, HostType)>,
-        push: &mut dyn FnMut(&mut Self, &[(HostArg, HostType)]) -> R<Vec<(HostArg, HostType)>>,
-    ) -> R<Vec<(HostArg, HostType)>> {
+    fn collect(&mut self, items: &'p [CompItem], carried: Lists, push: Push<'_, 'p>) -> R<Lists> {
         let Some((item, rest)) = items.split_first() else { return push(self, &carried) };
         match item {
             CompItem::Binding(local, bound) => {
@@ -334,10 +341,5 @@ impl<'p> Lower<'p> {
                 Ok(after.into_iter().zip(types).collect())
             }
         }
-    }
-
-    /// A host integer as a scalar.
-    pub(super) fn host_int(&self, elem: Elem, host: HostArg) -> Scalar {
-        Scalar { elem, form: Form::Host(host) }
     }
 }

@@ -176,7 +176,8 @@ impl<'p> Lower<'p> {
             let mut value = self.record(&ty, &mut leaves.into_iter());
             if let Some(factor) = &term.factor {
                 let args = [factor.clone(), value];
-                value = self.map_leaves(&args, &ty, |cx, args| cx.binary_op(BinaryOp::Mul, args))?;
+                value =
+                    self.map_leaves(&args, &ty, |cx, args| cx.binary_op(BinaryOp::Mul, args))?;
             }
             sum = Some(match sum {
                 None => value,

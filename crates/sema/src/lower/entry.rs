@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use einlang_tir::host::{Block, HostArg, HostFn, HostType, Labels};
+use einlang_tir::host::{Block, HostFn, Labels};
 use einlang_tir::types::Ident;
 
 use super::module::loc;
@@ -14,7 +14,6 @@ use crate::types::{FnTy, InstanceId, Ty};
 
 impl<'p> Lower<'p> {
     pub(super) fn run(mut self) -> R<Lowered> {
-        if std::env::var("LDEBUG").is_ok() { for (i, inst) in self.shapes.instances.iter().enumerate() { for c in &inst.checks { eprintln!("{i} {:?} body {:?}", c, self.typed.instances[i].body); } } }
         self.classify();
         self.find_requested();
         let entry = Ident::new(&self.unique("entry"));
@@ -33,7 +32,7 @@ impl<'p> Lower<'p> {
         let mut results = Vec::with_capacity(settled.len());
         let mut types = Vec::with_capacity(settled.len());
         for (name, value, ty) in settled {
-            results.push(self.to_host(&value, &ty)?);
+            results.push(self.hosted(&value, &ty)?);
             let host = self.host_type(&ty)?;
             types.push(host.clone());
             described.push(ProgramOutput { name, ty, host });
@@ -69,7 +68,7 @@ impl<'p> Lower<'p> {
             self.here = def.span;
             let host_type = self.host_type(&ty)?;
             let host = self.param(&ty, params)?;
-            let value = self.from_host(host, &ty, &name)?;
+            let value = self.lifted(host, &ty, &name)?;
             let value = self.bound(value, &name)?;
             self.inputs.insert(id, value);
             let input = ProgramInput { name, ty, host: host_type, default: None, span: def.span };
@@ -91,7 +90,7 @@ impl<'p> Lower<'p> {
                 let ty = input.ty.clone();
                 let result = self.within(frame, |cx| {
                     let value = cx.eval(value)?;
-                    cx.to_host(&value, &ty)
+                    cx.hosted(&value, &ty)
                 });
                 self.flush();
                 let block = self.blocks.pop().unwrap_or_default();
@@ -117,7 +116,8 @@ impl<'p> Lower<'p> {
             let parent = self.typed.instance(id).parent.and_then(|parent| self.frame_of(parent));
             self.frame = Frame::new(id, body, parent.map(Rc::new));
             let value = self.body_of(body).value;
-            if let Some(ExprKind::Block(block)) = value.map(|value| self.body_of(body).kind(value)) {
+            if let Some(ExprKind::Block(block)) = value.map(|value| self.body_of(body).kind(value))
+            {
                 self.statements(&block.statements)?;
                 if let Some(value) = block.value {
                     self.eval(value)?;
@@ -180,9 +180,7 @@ impl<'p> Lower<'p> {
             *space == Namespace::Values && self.spelling(*name) == "main"
         })?;
         match entry.1.res {
-            Res::Def(def) => {
-                matches!(self.program.def(def).kind, DefKind::Fn(_)).then_some(def)
-            }
+            Res::Def(def) => matches!(self.program.def(def).kind, DefKind::Fn(_)).then_some(def),
             _ => None,
         }
     }
@@ -220,13 +218,5 @@ impl<'p> Lower<'p> {
         }
         labels.sort_by(|a, b| (&a.of, &a.variant).cmp(&(&b.of, &b.variant)));
         self.out.labels = labels;
-    }
-
-    /// The unit value on the host.
-    pub(super) fn host_unit(&mut self) -> HostArg {
-        self.host_value_of(
-            HostType::Tuple(Vec::new()),
-            einlang_tir::host::HostKind::Tuple(Vec::new()),
-        )
     }
 }

@@ -110,11 +110,13 @@ impl<'p> Lower<'p> {
         let kind = self.body().kind(expr);
         let strict = strict_children(kind);
         let all = crate::types::walk::children(kind);
-        let lazy_needs =
-            all.iter().filter(|e| !strict.contains(e)).any(|e| self.needs_host(*e));
+        let lazy_needs = all.iter().filter(|e| !strict.contains(e)).any(|e| self.needs_host(*e));
         let callee_host = !matches!(
             kind,
-            ExprKind::Unary(..) | ExprKind::Binary(..) | ExprKind::Cast(..) | ExprKind::Access { .. }
+            ExprKind::Unary(..)
+                | ExprKind::Binary(..)
+                | ExprKind::Cast(..)
+                | ExprKind::Access { .. }
         );
         lazy_needs || callee_host || strict.into_iter().any(|e| self.needs_host_now(e))
     }
@@ -196,92 +198,12 @@ impl<'p> Lower<'p> {
         }
     }
 
-    fn name(&mut self, res: Res, expr: ExprId) -> R<Val<'p>> {
-        let found = match res {
-            Res::Local(local) => return self.local(self.frame.body, local),
-            Res::Outer(body, local) => return self.local(body, local),
-            Res::Def(def) => match &self.program.def(def).kind {
-                DefKind::Const(_) => return self.constant(def, expr),
-                DefKind::Input(_) => self.inputs.get(&def).cloned(),
-                DefKind::Fn(_) => return self.function_value(expr),
-                _ => None,
-            },
-            Res::Builtin(Builtin::Constructor(Constructor::None)) => {
-                let ty = self.ty(expr);
-                return self.variant(&ty, "None", Vec::new());
-            }
-            Res::Builtin(_) => return self.function_value(expr),
-            Res::Variant(def, at) => {
-                let ty = self.ty(expr);
-                if matches!(ty, Ty::Fn(_)) {
-                    return self.function_value(expr);
-                }
-                let name = self.variant_name(def, at);
-                return self.variant(&ty, &name, Vec::new());
-            }
-            Res::Module(_) | Res::External | Res::Error => None,
-        };
-        match found {
-            Some(value) => Ok(value),
-            None => unsupported(self.here, "this name as a value"),
-        }
-    }
-
-    /// A binding, or the extent that a size or coordinate stands for.
-    pub(super) fn local(&mut self, body: crate::hir::BodyId, local: crate::hir::LocalId) -> R<Val<'p>> {
-        if let Some(value) = self.frame.lookup(body, local) {
-            return Ok(value.clone());
-        }
-        let modules = self.module_frames.values();
-        if let Some(value) = modules.into_iter().find_map(|frame| frame.lookup(body, local)) {
-            return Ok(value.clone());
-        }
-        let kind = self.body_of(body)[local].kind;
-        if let LocalKind::Extent(_) = kind {
-            let mut frame = Some(&self.frame);
-            while let Some(at) = frame {
-                let shape = self.shapes.instance(at.instance).locals.get(&local);
-                if at.body == body
-                    && let Some(crate::shapes::Shape::Int(value)) = shape
-                {
-                    let value = value.clone();
-                    let extent = self.extent(&value)?;
-                    return Ok(Val::Scalar(self.index_scalar(Elem::I32, extent)));
-                }
-                frame = at.parent.as_deref();
-            }
-        }
-        let name = self.spelling(self.body_of(body)[local].name.name);
-        unsupported(self.here, format!("`{name}` used where its value is not known"))
-    }
-
-    /// A constant, lowered at its use.
-    fn constant(&mut self, def: crate::hir::DefId, expr: ExprId) -> R<Val<'p>> {
-        let wanted = self.ty(expr);
-        let Some(instance) = self.typed.items.get(&def).copied() else {
-            return unsupported(self.here, "a constant without a value");
-        };
-        let own = self.typed.instance(instance);
-        let body = own.body;
-        let Some(value) = self.body_of(body).value else {
-            return unsupported(self.here, "a constant without a value");
-        };
-        let parent = own.parent.and_then(|parent| self.frame_of(parent));
-        let mut frame = Frame::new(instance, body, parent.map(std::rc::Rc::new));
-        let scalar = |ty: &Ty| match ty {
-            Ty::Tensor(element, _) => elem_of(element),
-            ty => elem_of(ty),
-        };
-        if let (Some(from), Some(to)) = (scalar(&own.ret), scalar(&wanted))
-            && from != to
-        {
-            frame.retype = Some((from, to));
-        }
-        self.within(frame, |cx| cx.eval(value))
-    }
-
     /// Lowers with another activation.
-    pub(super) fn within<T>(&mut self, frame: Frame<'p>, f: impl FnOnce(&mut Self) -> R<T>) -> R<T> {
+    pub(super) fn within<T>(
+        &mut self,
+        frame: Frame<'p>,
+        f: impl FnOnce(&mut Self) -> R<T>,
+    ) -> R<T> {
         let outer = std::mem::replace(&mut self.frame, frame);
         let lasts = std::mem::take(&mut self.lasts);
         let value = f(self);

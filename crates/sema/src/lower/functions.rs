@@ -60,7 +60,7 @@ impl<'p> Lower<'p> {
         for capture in &captures {
             let ty = self.capture_type(capture);
             let host = self.param(&ty, &mut params)?;
-            let value = self.from_host(host, &ty, "captured")?;
+            let value = self.lifted(host, &ty, "captured")?;
             match capture {
                 Capture::Input(def) => drop(self.inputs.insert(*def, value)),
                 Capture::Local(owner, local) => {
@@ -82,7 +82,7 @@ impl<'p> Lower<'p> {
         for (at, param) in self.params_of(id).iter().enumerate() {
             let ty = instance.params.get(at).cloned().unwrap_or(Ty::Error);
             let host = self.param(&ty, &mut params)?;
-            let value = self.from_host(host, &ty, "param")?;
+            let value = self.lifted(host, &ty, "param")?;
             values.push(value.clone());
             let outer = std::mem::replace(&mut self.frame, frame);
             let bound = self.bind_pattern(&param.pattern, &value, &ty);
@@ -99,7 +99,7 @@ impl<'p> Lower<'p> {
             let value = cx.eval(value)?;
             match ret == Ty::unit() {
                 true => Ok(Vec::new()),
-                false => Ok(vec![cx.to_host(&value, &ret)?]),
+                false => Ok(vec![cx.hosted(&value, &ret)?]),
             }
         });
         self.flush();
@@ -144,7 +144,7 @@ impl<'p> Lower<'p> {
     }
 
     /// A function as a host value: by its identity what it captured, otherwise a closure.
-    pub(super) fn closure_to_host(&mut self, function: &FnVal<'p>, ty: &Ty) -> R<HostArg> {
+    pub(super) fn hosted_closure(&mut self, function: &FnVal<'p>, ty: &Ty) -> R<HostArg> {
         let Ty::Fn(FnTy::Declared(params, ret)) = ty else {
             let captures = match &function.ty {
                 FnTy::Closure(id) => self.closure_captures(*id),
@@ -155,7 +155,7 @@ impl<'p> Lower<'p> {
             self.within(function.frame.clone(), |cx| {
                 for capture in &captures {
                     let (value, ty) = cx.captured(capture)?;
-                    args.push(cx.to_host(&value, &ty)?);
+                    args.push(cx.hosted(&value, &ty)?);
                 }
                 Ok(())
             })?;
@@ -169,7 +169,7 @@ impl<'p> Lower<'p> {
         self.within(function.frame.clone(), |cx| {
             for capture in &captures {
                 let (value, ty) = cx.captured(capture)?;
-                args.push(cx.to_host(&value, &ty)?);
+                args.push(cx.hosted(&value, &ty)?);
             }
             Ok(())
         })?;
@@ -178,7 +178,7 @@ impl<'p> Lower<'p> {
     }
 
     /// A function of known identity from what it captured.
-    pub(super) fn closure_from_host(&mut self, host: HostArg, function: &FnTy) -> R<Val<'p>> {
+    pub(super) fn lifted_closure(&mut self, host: HostArg, function: &FnTy) -> R<Val<'p>> {
         let frame = match function {
             FnTy::Closure(id) => {
                 let captures = self.closure_captures(*id);
@@ -187,7 +187,7 @@ impl<'p> Lower<'p> {
                 for (at, (capture, host_type)) in captures.iter().zip(types).enumerate() {
                     let field = self.host_value_of(host_type, HostKind::Field(host.clone(), at));
                     let ty = self.capture_type(capture);
-                    let value = self.from_host(field, &ty, "captured")?;
+                    let value = self.lifted(field, &ty, "captured")?;
                     match capture {
                         Capture::Local(owner, local) => {
                             values.entry(*owner).or_default().push((*local, value));

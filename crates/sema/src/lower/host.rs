@@ -81,9 +81,6 @@ impl<'p> Lower<'p> {
             }
             Form::Named(id) => {
                 let tensor = self.host_value(*id);
-                if self.pending.is_some() && !self.in_region() {
-                    // An output of an earlier module needs no other one to be closed.
-                }
                 let kind = HostKind::Intrinsic(Intrinsic::Element, vec![tensor]);
                 Ok(self.host_value_of(HostType::Scalar(scalar.elem), kind))
             }
@@ -101,7 +98,7 @@ impl<'p> Lower<'p> {
     }
 
     /// A value as one host value of its type.
-    pub(super) fn to_host(&mut self, value: &Val<'p>, ty: &Ty) -> R<HostArg> {
+    pub(super) fn hosted(&mut self, value: &Val<'p>, ty: &Ty) -> R<HostArg> {
         match value {
             Val::Scalar(scalar) => self.host_scalar(scalar),
             Val::Tensor(tensor) => self.host_whole(tensor),
@@ -113,7 +110,7 @@ impl<'p> Lower<'p> {
                 let parts: Vec<Val<'p>> =
                     parts.iter().map(|part| self.settled(part)).collect::<R<_>>()?;
                 for (part, ty) in parts.iter().zip(&types) {
-                    args.push(self.to_host(part, ty)?);
+                    args.push(self.hosted(part, ty)?);
                 }
                 let host = self.host_type(ty)?;
                 let kind = match &host {
@@ -127,7 +124,7 @@ impl<'p> Lower<'p> {
                 let host = self.host_type(ty)?;
                 Ok(self.host_value_of(host, HostKind::Tuple(args)))
             }
-            Val::Fn(function) => self.closure_to_host(&function.clone(), ty),
+            Val::Fn(function) => self.hosted_closure(&function.clone(), ty),
             Val::Range(_, None) | Val::Differential(_) => {
                 unsupported(self.here, "this value on the host")
             }
@@ -160,22 +157,22 @@ impl<'p> Lower<'p> {
     }
 
     /// What a host value of a type is for the lowering.
-    pub(super) fn from_host(&mut self, host: HostArg, ty: &Ty, name: &str) -> R<Val<'p>> {
+    pub(super) fn lifted(&mut self, host: HostArg, ty: &Ty, name: &str) -> R<Val<'p>> {
         let host_type = self.host_type(ty)?;
-        self.from_host_type(host, ty, host_type, name)
+        self.lifted_as(host, ty, host_type, name)
     }
 
-    fn from_host_type(&mut self, host: HostArg, ty: &Ty, of: HostType, name: &str) -> R<Val<'p>> {
+    fn lifted_as(&mut self, host: HostArg, ty: &Ty, of: HostType, name: &str) -> R<Val<'p>> {
         match (&of, ty) {
             (_, Ty::Fn(FnTy::Declared(..))) => Ok(Val::Host(host, of)),
-            (_, Ty::Fn(function)) => self.closure_from_host(host, function),
+            (_, Ty::Fn(function)) => self.lifted_closure(host, function),
             (HostType::Scalar(elem), _) => {
                 Ok(Val::Scalar(Scalar { elem: *elem, form: Form::Host(host) }))
             }
             (HostType::Tensor(elem, rank), _) => Ok(self.host_tensor(name, *elem, *rank, host)),
             (HostType::Tuple(types), Ty::Range(inner)) => {
                 let ends = self.host_fields(&host, types)?;
-                let mut ends = ends.into_iter().map(|end| self.from_host(end, inner, name));
+                let mut ends = ends.into_iter().map(|end| self.lifted(end, inner, name));
                 match (ends.next(), ends.next()) {
                     (Some(Ok(Val::Scalar(lo))), Some(Ok(Val::Scalar(hi)))) => {
                         Ok(Val::Range(lo, Some(hi)))
@@ -183,17 +180,17 @@ impl<'p> Lower<'p> {
                     _ => unsupported(self.here, "this range"),
                 }
             }
-            (HostType::Tuple(types), _) => self.record_from_host(&host, types, ty, name),
+            (HostType::Tuple(types), _) => self.lifted_record(&host, types, ty, name),
             (HostType::Struct(_), _) => {
                 let types: Vec<Ty> = self.part_types(ty, 0);
                 let types = self.host_types(&types)?;
-                self.record_from_host(&host, &types, ty, name)
+                self.lifted_record(&host, &types, ty, name)
             }
             _ => Ok(Val::Host(host, of)),
         }
     }
 
-    fn record_from_host(
+    fn lifted_record(
         &mut self,
         host: &HostArg,
         types: &[HostType],
@@ -204,7 +201,7 @@ impl<'p> Lower<'p> {
         let parts = self.part_types(ty, fields.len());
         let mut values = Vec::with_capacity(fields.len());
         for (at, (field, ty)) in fields.into_iter().zip(&parts).enumerate() {
-            values.push(self.from_host(field, ty, &format!("{name}.{at}"))?);
+            values.push(self.lifted(field, ty, &format!("{name}.{at}"))?);
         }
         Ok(Val::Record(values))
     }

@@ -18,11 +18,11 @@
 //! | `value.rs`, `types.rs` | values and activations; host types, leaves of records |
 //! | `module.rs`, `tensors.rs`, `symbols.rs` | modules and regions under construction, named tensors, index expressions |
 //! | `classify.rs`, `captures.rs` | which code must be on the host, what functions capture |
-//! | `expr.rs`, `scalar.rs`, `whole.rs`, `arrays.rs`, `access.rs`, `update.rs` | expressions |
-//! | `branch.rs`, `patterns.rs`, `conditions.rs` | `if`, `match`, `where` |
+//! | `expr.rs`, `names.rs`, `scalar.rs`, `whole.rs`, `arrays.rs`, `access.rs`, `update.rs` | expressions |
+//! | `branch.rs`, `patterns.rs`, `decide.rs`, `conditions.rs` | `if`, `match`, `where` |
 //! | `block.rs`, `clauses.rs`, `order.rs` | statements and indexed definitions |
-//! | `reduce.rs`, `comprehend.rs`, `derive.rs` | reductions, comprehensions, derivatives |
-//! | `call.rs`, `builtin.rs`, `functions.rs` | calls, builtins, host functions |
+//! | `reduce.rs`, `extremes.rs`, `comprehend.rs`, `derive.rs` | reductions, comprehensions, derivatives |
+//! | `call.rs`, `coordinates.rs`, `builtin.rs`, `functions.rs` | calls, builtins, host functions |
 //! | `host.rs`, `text.rs`, `entry.rs`, `finish.rs` | host code, strings, the entry, outputs and pruning |
 
 mod access;
@@ -36,13 +36,17 @@ mod classify;
 mod clauses;
 mod comprehend;
 mod conditions;
+mod coordinates;
+mod decide;
 mod derive;
 mod entry;
 mod expr;
+mod extremes;
 mod finish;
 mod functions;
 mod host;
 mod module;
+mod names;
 mod order;
 mod patterns;
 mod reduce;

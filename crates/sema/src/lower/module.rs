@@ -11,7 +11,7 @@ use einlang_source::Span;
 use einlang_tir::host::{HostArg, HostDef, HostKind};
 use einlang_tir::module::{Binding, Group, Module, Symbol, SymbolSource};
 use einlang_tir::op::{Op, Trap};
-use einlang_tir::region::{Arg, Def, Inst, InstKind, Region, Value};
+use einlang_tir::region::{Arg, Def, Inst, InstKind, Place, Region, Subscript, Value};
 use einlang_tir::types::{Elem, Ident, Loc};
 
 use super::Lower;
@@ -189,16 +189,14 @@ impl<'p> Lower<'p> {
         Ok(match &scalar.form {
             Form::Const(constant) => (*constant).into(),
             Form::Value(value) => (*value).into(),
-            Form::Index(home, expr) if *home == self.module() => {
-                match expr.as_constant() {
-                    Some(n) => einlang_tir::constant::Const::int(scalar.elem, n.into()).into(),
-                    None => {
-                        let kind = InstKind::Index(expr.clone());
-                        let value = self.emit(scalar.elem, kind, Loc::default());
-                        return self.arg(&value);
-                    }
+            Form::Index(home, expr) if *home == self.module() => match expr.as_constant() {
+                Some(n) => einlang_tir::constant::Const::int(scalar.elem, n.into()).into(),
+                None => {
+                    let kind = InstKind::Index(expr.clone());
+                    let value = self.emit(scalar.elem, kind, Loc::default());
+                    return self.arg(&value);
                 }
-            }
+            },
             Form::Index(..) => {
                 let id = self.export_index(scalar);
                 return self.arg(&Scalar { elem: scalar.elem, form: Form::Named(id) });
@@ -257,6 +255,7 @@ fn needed(insts: Vec<Inst>, results: &[Arg]) -> Vec<Inst> {
 struct Used {
     values: HashSet<u32>,
     tensors: HashSet<Ident>,
+    vars: HashSet<Var>,
 }
 
 impl Used {
@@ -273,7 +272,8 @@ impl Used {
             let kind = &inst.kind;
             matches!(kind, InstKind::Assert { .. } | InstKind::Trap { .. })
         };
-        let mut must = acts(inst) || matches!(inst.kind, InstKind::Param { .. });
+        let mut must = acts(inst)
+            || matches!(&inst.kind, InstKind::Param { var, .. } if self.vars.contains(var));
         if !matches!(inst.kind, InstKind::Group(_)) {
             let regions = inst.regions();
             regions.into_iter().for_each(|r| r.for_each_inst(&mut |inst| must |= acts(inst)));
@@ -284,8 +284,10 @@ impl Used {
         });
         let local = match &inst.kind {
             InstKind::Group(group) => {
+                let open = group.until.as_ref();
                 group.bindings.iter().any(|binding| self.tensors.contains(&binding.name))
                     || group.bindings.iter().any(has_assertion)
+                    || open.is_some_and(|until| self.vars.contains(&until.extent))
             }
             _ => false,
         };
@@ -295,14 +297,52 @@ impl Used {
     fn inst(&mut self, inst: &Inst) {
         inst.args().into_iter().for_each(|arg| self.arg(arg));
         self.tensors.extend(inst.tensors().into_iter().cloned());
+        self.kind(&inst.kind);
         for region in inst.regions() {
-            region.for_each_region(&mut |region| {
-                region.results.iter().for_each(|arg| self.arg(arg));
-                for inst in &region.insts {
-                    inst.args().into_iter().for_each(|arg| self.arg(arg));
-                    self.tensors.extend(inst.tensors().into_iter().cloned());
-                }
-            });
+            region.results.iter().for_each(|arg| self.arg(arg));
+            region.insts.iter().for_each(|inst| self.inst(inst));
         }
+    }
+
+    /// The variables of an instruction's own index expressions.
+    fn kind(&mut self, kind: &InstKind) {
+        match kind {
+            InstKind::Index(expr) => self.quasi(expr),
+            InstKind::Read(read) => self.place(&read.place),
+            InstKind::Deriv { of, by } => {
+                self.place(of);
+                self.place(by);
+            }
+            InstKind::Reduce(reduction) => self.vars.extend(reduction.domain.params()),
+            InstKind::Converged(var) => {
+                self.vars.insert(*var);
+            }
+            InstKind::Group(group) => {
+                for binding in &group.bindings {
+                    binding.axes.iter().for_each(|axis| self.quasi(&axis.dim.extent));
+                    let domains = binding.clauses.iter().map(|clause| clause.domain.params());
+                    self.vars.extend(domains.flatten());
+                }
+                if let Some(until) = &group.until {
+                    self.quasi(&until.first);
+                    self.quasi(&until.max);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn place(&mut self, place: &Place) {
+        for subscript in &place.at {
+            if let Subscript::Index(expr) = subscript {
+                self.quasi(expr);
+            }
+        }
+    }
+
+    fn quasi(&mut self, expr: &Quasi) {
+        expr.for_each_var(&mut |var| {
+            self.vars.insert(var);
+        });
     }
 }

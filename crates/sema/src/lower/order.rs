@@ -8,8 +8,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Lower;
-use super::value::R;
 use super::unsupported;
+use super::value::R;
 use crate::hir::{LocalId, Pattern, PatternKind, Statement};
 use crate::types::walk;
 
@@ -31,7 +31,9 @@ impl<'p> Lower<'p> {
         let mut owner: HashMap<LocalId, usize> = HashMap::new();
         for (node, members) in nodes.iter().enumerate() {
             for at in members {
-                defined(&statements[*at], &mut |local| drop(owner.insert(local, node)));
+                defined(&statements[*at], &mut |local| {
+                    owner.insert(local, node);
+                });
             }
         }
         let mut edges: Vec<HashSet<usize>> = vec![HashSet::new(); nodes.len()];
@@ -126,7 +128,7 @@ fn nodes(statements: &[Statement]) -> Vec<Vec<usize>> {
             node_of.values_mut().filter(|n| **n == other).for_each(|n| *n = node);
         }
         nodes[node].push(at);
-        clause.targets.iter().for_each(|local| drop(node_of.insert(*local, node)));
+        node_of.extend(clause.targets.iter().map(|local| (*local, node)));
     }
     nodes.retain(|node| !node.is_empty());
     nodes
@@ -171,4 +173,3 @@ fn components(edges: &[HashSet<usize>]) -> Vec<Vec<usize>> {
     let parts = petgraph::algo::tarjan_scc(&graph);
     parts.into_iter().map(|part| part.into_iter().map(|node| node.index()).collect()).collect()
 }
-

@@ -14,7 +14,6 @@ use einlang_tir::region::{
 use einlang_tir::types::Elem;
 
 use super::module::loc;
-use super::types::elem_of;
 use super::value::{R, Scalar, Val};
 use super::{Lower, unsupported};
 use crate::builtins::Reduction;
@@ -58,8 +57,9 @@ impl<'p> Lower<'p> {
                 }
                 rank => {
                     let frame = self.frame.clone();
-                    let extents =
-                        move |cx: &mut Lower<'p>| cx.within(frame.clone(), |cx| cx.leaf_extents(expr, at));
+                    let extents = move |cx: &mut Lower<'p>| {
+                        cx.within(frame.clone(), |cx| cx.leaf_extents(expr, at))
+                    };
                     Val::lazy(elem, rank, false, extents, one)
                 }
             });
@@ -136,7 +136,7 @@ impl<'p> Lower<'p> {
     }
 
     /// One element of a leaf of a value.
-    fn leaf_at(&mut self, value: &Val<'p>, leaf: usize, rest: &[At]) -> R<Scalar> {
+    pub(super) fn leaf_at(&mut self, value: &Val<'p>, leaf: usize, rest: &[At]) -> R<Scalar> {
         match value.leaves().into_iter().nth(leaf) {
             Some(Val::Scalar(scalar)) => Ok(scalar),
             Some(Val::Tensor(tensor)) => self.element(&tensor, rest, true, self.here),
@@ -145,7 +145,7 @@ impl<'p> Lower<'p> {
     }
 
     /// The guard of a body, as a region.
-    fn guard_of(&mut self, body: ExprId) -> R<Option<Region>> {
+    pub(super) fn guard_of(&mut self, body: ExprId) -> R<Option<Region>> {
         let (_, items) = self.guarded_body(body);
         if !Self::has_guard(items) {
             return Ok(None);
@@ -223,103 +223,6 @@ impl<'p> Lower<'p> {
             domain = self.index_result(domain.intersect(&below), span)?;
         }
         Ok(domain)
-    }
-
-    /// `argmax`, `max_at` and the like: the value and its indices, the first extremal one.
-    fn selection(
-        &mut self,
-        op: Reduction,
-        indices: &'p [Subscript],
-        body: ExprId,
-        ty: &Ty,
-    ) -> R<Val<'p>> {
-        if !self.in_region() {
-            return self.selection_outside(op, indices, body, ty);
-        }
-        let outer = self.frame.clone();
-        let span = self.here;
-        let domain = self.open_indices(indices)?;
-        let guard = self.guard_of(body)?;
-        let (value, items) = self.guarded_body(body);
-        let vars = domain.dims().to_vec();
-        let (term, elem) = self.region(|cx| {
-            cx.bind_items(items)?;
-            let value = cx.eval(value)?;
-            let scalar = cx.leaf_at(&value, 0, &[])?;
-            let mut args = vec![cx.arg(&scalar)?];
-            for var in &vars {
-                let index = cx.index_scalar(Elem::I32, (*var).into());
-                args.push(cx.arg(&index)?);
-            }
-            Ok((args, scalar.elem))
-        })?;
-        self.frame = outer;
-        let largest = matches!(op, Reduction::ArgMax | Reduction::MaxAt);
-        let better = if largest { Op::Gt } else { Op::Lt };
-        let elems: Vec<Elem> = [elem].into_iter().chain(vars.iter().map(|_| Elem::I32)).collect();
-        let combine = self.first_extremal(better, &elems)?;
-        let values: Vec<_> = elems.iter().map(|elem| self.new_value(*elem)).collect();
-        let reduction = TirReduction {
-            domain: Over(domain),
-            guard,
-            body: term,
-            combine: Combiner::Region(combine),
-            start: Start::First,
-            flags: ReduceFlags { reassociable: true, ..ReduceFlags::default() },
-        };
-        let defs = values.iter().map(|value| Def::Scalar(*value)).collect();
-        self.push_inst(defs, InstKind::Reduce(Box::new(reduction)), loc(span));
-        let mut parts = values.into_iter().map(|value| Val::Scalar(Scalar::value(value)));
-        let best = parts.next().unwrap_or_else(Val::unit);
-        let mut at: Vec<Val<'p>> = parts.collect();
-        let at = if at.len() == 1 { at.remove(0) } else { Val::Record(at) };
-        Ok(match op {
-            Reduction::ArgMax | Reduction::ArgMin => at,
-            _ => Val::Record(vec![best, at]),
-        })
-    }
-
-    /// Outside of regions each leaf is a binding of its own.
-    fn selection_outside(
-        &mut self,
-        op: Reduction,
-        indices: &'p [Subscript],
-        body: ExprId,
-        ty: &Ty,
-    ) -> R<Val<'p>> {
-        let leaves = self.leaf_types(ty).unwrap_or_default();
-        let span = self.here;
-        let mut values = Vec::with_capacity(leaves.len());
-        for (at, leaf) in leaves.iter().enumerate() {
-            let name = self.fresh("v");
-            let id = self.define_scalar(&name, span, |cx| {
-                let all = cx.selection(op, indices, body, ty)?;
-                cx.leaf_at(&all, at, &[])
-            })?;
-            values.push(Val::named(leaf.elem, 0, id));
-        }
-        Ok(self.record(ty, &mut values.into_iter()))
-    }
-
-    fn first_extremal(&mut self, better: Op, elems: &[Elem]) -> R<Region> {
-        let left: Vec<_> = elems.iter().map(|elem| self.new_value(*elem)).collect();
-        let right: Vec<_> = elems.iter().map(|elem| self.new_value(*elem)).collect();
-        let (mut region, ()) = self.region(|cx| {
-            let args = [Scalar::value(right[0]), Scalar::value(left[0])];
-            let holds = cx.region_op(better, &args, Elem::Bool, loc(cx.here))?;
-            let scalars = |values: &[einlang_tir::region::Value]| -> Vec<Scalar> {
-                values.iter().map(|value| Scalar::value(*value)).collect()
-            };
-            let (mut new, mut old) = (
-                |_: &mut Self| Ok(scalars(&right)),
-                |_: &mut Self| Ok(scalars(&left)),
-            );
-            let chosen = cx.choose_many(&holds, elems, &mut new, &mut old)?;
-            let args = chosen.iter().map(|s| cx.arg(s)).collect::<R<Vec<Arg>>>()?;
-            Ok((args, ()))
-        })?;
-        region.params = left.into_iter().chain(right).map(Def::Scalar).collect();
-        Ok(region)
     }
 
     /// `reduce[k](init, |a, b| …)(e)`
@@ -411,10 +314,5 @@ impl<'p> Lower<'p> {
         })?;
         region.params = left.into_iter().chain(right).map(Def::Scalar).collect();
         Ok(region)
-    }
-
-    /// The element type of an expression, for tests of scalars.
-    pub(super) fn scalar_type(&self, expr: ExprId) -> Option<Elem> {
-        elem_of(&self.ty(expr))
     }
 }

@@ -90,7 +90,8 @@ impl<'p> Lower<'p> {
 
     /// The result as an index expression, if operands and result are integers that allow it.
     fn apply_index(&mut self, op: Op, args: &[Scalar], elem: Elem) -> Option<Scalar> {
-        let is_index = |s: &Scalar| matches!(s.form, Form::Index(..) | Form::Const(_) | Form::Named(_));
+        let is_index =
+            |s: &Scalar| matches!(s.form, Form::Index(..) | Form::Const(_) | Form::Named(_));
         if !elem.is_int() || !args.iter().all(is_index) || self.pending.is_none() {
             return None;
         }
@@ -127,14 +128,15 @@ impl<'p> Lower<'p> {
             return Ok(value.clone());
         }
         if let Some(constant) = value.as_const() {
-            if let Some(number) = constant.as_int().filter(|n| !to.is_float() || n.abs() < 1 << 24) {
+            if let Some(number) = constant.as_int().filter(|n| !to.is_float() || n.abs() < 1 << 24)
+            {
                 return Ok(Scalar::constant(Const::int(to, number)));
             }
             if let Some(number) = constant.as_float() {
                 return Ok(Scalar::constant(Const::float(to, number)));
             }
         }
-        self.apply(Op::Cast, &[value.clone()], to)
+        self.apply(Op::Cast, std::slice::from_ref(value), to)
     }
 
     /// `if c { a } else { b }` of scalars, evaluated only as needed. Both arms are lowered where
@@ -152,9 +154,8 @@ impl<'p> Lower<'p> {
         let span = self.here;
         if !self.in_region() {
             let name = self.fresh("v");
-            let id = self.define_scalar(&name, span, |cx| {
-                cx.choose(condition, elem, then, otherwise)
-            })?;
+            let id =
+                self.define_scalar(&name, span, |cx| cx.choose(condition, elem, then, otherwise))?;
             return Ok(Scalar { elem, form: Form::Named(id) });
         }
         let condition = self.arg(condition)?;

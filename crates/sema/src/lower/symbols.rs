@@ -87,7 +87,7 @@ impl<'p> Lower<'p> {
     }
 
     fn nameless(&self, var: Var) -> String {
-        format!("the size `{}`, whose value is not known here {:?}", self.shapes.symbols.name(var), self.shapes.symbols.origin(var))
+        format!("the size `{}`, whose value is not known here", self.shapes.symbols.name(var))
     }
 
     fn part(&mut self, source: Source, path: &[usize]) -> R<Val<'p>> {

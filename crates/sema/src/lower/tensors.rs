@@ -60,10 +60,15 @@ impl<'p> Lower<'p> {
     }
 
     /// A tensor that is a host value.
-    pub(super) fn host_tensor(&mut self, name: &str, elem: Elem, rank: usize, host: HostArg) -> Val<'p> {
+    pub(super) fn host_tensor(
+        &mut self,
+        name: &str,
+        elem: Elem,
+        rank: usize,
+        host: HostArg,
+    ) -> Val<'p> {
         let (name, home, host) = (Ident::new(name), Home::Host, Some(host));
-        let info =
-            TensorInfo { elem, rank, name, home, extents: Vec::new(), index: None, host };
+        let info = TensorInfo { elem, rank, name, home, extents: Vec::new(), index: None, host };
         let id = self.add_tensor(info);
         Val::named(elem, rank, id)
     }
@@ -246,7 +251,8 @@ impl<'p> Lower<'p> {
     /// Whether `0 <= subscript < extent`.
     pub(super) fn is_inside(&mut self, subscript: &Subscript, extent: &Quasi) -> R<Scalar> {
         let home = self.module();
-        let index = |expr: &Quasi| Scalar { elem: Elem::I64, form: Form::Index(home, expr.clone()) };
+        let index =
+            |expr: &Quasi| Scalar { elem: Elem::I64, form: Form::Index(home, expr.clone()) };
         let at = match subscript {
             Subscript::Index(expr) => {
                 if let (Some(n), Some(size)) = (expr.as_constant(), extent.as_constant()) {
@@ -275,14 +281,17 @@ impl<'p> Lower<'p> {
         match arg {
             einlang_tir::region::Arg::Const(constant) => Ok(Scalar::constant(constant)),
             einlang_tir::region::Arg::Value(value) => Ok(Scalar::value(value)),
-            einlang_tir::region::Arg::Tensor(_) => {
-                unsupported(self.here, "a tensor as an index")
-            }
+            einlang_tir::region::Arg::Tensor(_) => unsupported(self.here, "a tensor as an index"),
         }
     }
 
     /// Gives a tensor a name, if it has none: a binding over its extents.
-    pub(super) fn materialise(&mut self, tensor: &Tensor<'p>, name: &str, span: Span) -> R<TensorId> {
+    pub(super) fn materialise(
+        &mut self,
+        tensor: &Tensor<'p>,
+        name: &str,
+        span: Span,
+    ) -> R<TensorId> {
         let lazy = match &tensor.src {
             Src::Named(id) => return Ok(*id),
             Src::Lazy(lazy) => lazy.clone(),

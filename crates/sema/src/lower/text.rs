@@ -30,7 +30,7 @@ impl<'p> Lower<'p> {
                 FormatPart::Text(text) => HostPart::Text(text.clone()),
                 FormatPart::Value(_, spec) => {
                     let Some((value, ty)) = values.next() else { continue };
-                    HostPart::Value(self.to_host(&value, &ty)?, spec_text(spec))
+                    HostPart::Value(self.hosted(&value, &ty)?, spec_text(spec))
                 }
             });
         }
@@ -46,7 +46,7 @@ impl<'p> Lower<'p> {
         right: Val<'p>,
         ty: &Ty,
     ) -> R<Val<'p>> {
-        let (a, b) = (self.to_host(&left, ty)?, self.to_host(&right, ty)?);
+        let (a, b) = (self.hosted(&left, ty)?, self.hosted(&right, ty)?);
         let is_str = matches!(left, Val::Host(_, HostType::Str));
         let truth = HostType::Scalar(Elem::Bool);
         let (intrinsic, args, negated) = match op {
@@ -96,7 +96,7 @@ impl<'p> Lower<'p> {
         let mut operands = Vec::with_capacity(args.len());
         for (arg, ty) in args.iter().zip(&declared) {
             let value = self.settled(arg)?;
-            operands.push(self.to_host(&value, ty)?);
+            operands.push(self.hosted(&value, ty)?);
         }
         self.variant(ty, name, operands)
     }
@@ -160,15 +160,13 @@ impl<'p> Lower<'p> {
         let mut arms = Vec::new();
         for (variant, types) in self.variants_of(&ty) {
             let hosts = self.host_types(&types)?;
-            let params: Vec<HostDef> = hosts
-                .into_iter()
-                .map(|ty| HostDef { number: self.new_number(), ty })
-                .collect();
+            let params: Vec<HostDef> =
+                hosts.into_iter().map(|ty| HostDef { number: self.new_number(), ty }).collect();
             let numbers: Vec<u32> = params.iter().map(|param| param.number).collect();
             let block = self.yielding(params, result, |cx| {
                 let mut fields = Vec::with_capacity(types.len());
                 for (number, ty) in numbers.iter().zip(&types) {
-                    fields.push(cx.from_host(HostArg::Value(*number), ty, "field")?);
+                    fields.push(cx.lifted(HostArg::Value(*number), ty, "field")?);
                 }
                 arm(cx, &variant, fields, &types)
             })?;
@@ -198,8 +196,7 @@ impl<'p> Lower<'p> {
         self.match_variants(value, &result, |cx, variant, fields, types| {
             if variant == on {
                 let ret = if flat { result.clone() } else { inner.clone() };
-                let value =
-                    cx.apply_function(&function, target.clone(), fields, types, &ret)?;
+                let value = cx.apply_function(&function, target.clone(), fields, types, &ret)?;
                 if flat {
                     return Ok(value);
                 }
@@ -238,7 +235,7 @@ impl<'p> Lower<'p> {
         let (result, inner) = (self.ty(expr), self.ty(value));
         let (block, ()) = self.block(Vec::new(), |cx| {
             let value = cx.eval(value)?;
-            Ok((vec![cx.to_host(&value, &inner)?], ()))
+            Ok((vec![cx.hosted(&value, &inner)?], ()))
         })?;
         let host = self.host_type(&result)?;
         let value = self.host_value_of(host.clone(), HostKind::Try(block));

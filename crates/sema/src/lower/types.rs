@@ -80,7 +80,8 @@ impl<'p> Lower<'p> {
             }
             TypeKind::Named(..) => Ty::Error,
             TypeKind::Tensor(element, dims) => {
-                let extent = |dim: &Dim| matches!(dim, Dim::Any(_) | Dim::Extent(..) | Dim::Expr(_));
+                let extent =
+                    |dim: &Dim| matches!(dim, Dim::Any(_) | Dim::Extent(..) | Dim::Expr(_));
                 let n_axes = dims.iter().filter(|dim| extent(dim)).count();
                 Ty::with_axes(self.written(element, args), n_axes)
             }

@@ -4,12 +4,13 @@ use std::rc::Rc;
 
 use einlang_index::Quasi;
 use einlang_tir::region::Subscript;
+use einlang_tir::types::Elem;
 
 use super::types::elem_of;
-use super::value::{Form, R, Scalar, Src, Tensor, Val};
+use super::value::{Form, R, Scalar, Src, Val};
 use super::{Lower, unsupported};
 use crate::hir::ExprId;
-use crate::shapes::Shape;
+use crate::shapes::{Origin, Shape, Source};
 use crate::types::Ty;
 
 /// Something done to scalars.
@@ -190,6 +191,8 @@ impl<'p> Lower<'p> {
     ) -> R<Val<'p>> {
         let (condition, elem, span) = (condition.clone(), leaf.elem, self.here);
         let frame = self.frame.clone();
+        let (test, arms, rank) = (condition.clone(), [then.clone(), otherwise.clone()], leaf.rank);
+        let by_value = self.is_known_by_value(expr);
         let element = move |cx: &mut Lower<'p>, at: &[Subscript]| {
             let read = |arm: &Arm<'p>| {
                 let (arm, at) = (arm.clone(), at.to_vec());
@@ -209,7 +212,10 @@ impl<'p> Lower<'p> {
         }
         let extents = move |cx: &mut Lower<'p>| {
             let frame = frame.clone();
-            cx.within(frame, |cx| cx.leaf_extents(expr, at))
+            cx.within(frame, |cx| match by_value {
+                true => cx.chosen_extents(&test, &arms, rank),
+                false => cx.leaf_extents(expr, at),
+            })
         };
         Ok(Val::lazy(elem, leaf.rank, false, extents, element))
     }
@@ -220,7 +226,55 @@ impl<'p> Lower<'p> {
         let Some(shape) = shape else {
             return unsupported(self.here, "a value whose shape is not known");
         };
-        self.shape_extents(shape, leaf)
+        let key = (self.frame.instance, expr);
+        if self.computing.contains(&key) {
+            return unsupported(self.here, "a value whose shape depends on itself");
+        }
+        self.computing.push(key);
+        let extents = self.shape_extents(shape, leaf);
+        self.computing.pop();
+        extents
+    }
+
+    /// Whether the analysis knows the extents of an expression only as those of its value.
+    fn is_known_by_value(&self, expr: ExprId) -> bool {
+        let instance = self.frame.instance;
+        let Some(shape) = self.shapes.instance(instance).exprs.get(&expr) else { return true };
+        let mut own = false;
+        shape.for_each_var(&mut |var| {
+            let origin = self.shapes.symbols.origin(var);
+            own |= matches!(origin, Some(Origin::Axis(Source::Expr(at, of), ..))
+                if *at == instance && *of == expr);
+        });
+        own
+    }
+
+    /// The extents of the arm that is chosen.
+    fn chosen_extents(
+        &mut self,
+        condition: &Scalar,
+        arms: &[Arm<'p>; 2],
+        rank: usize,
+    ) -> R<Vec<Quasi>> {
+        let span = self.here;
+        let mut extents = Vec::with_capacity(rank);
+        for axis in 0..rank {
+            let length = |arm: &Arm<'p>| {
+                let arm = arm.clone();
+                move |cx: &mut Lower<'p>| {
+                    let value = arm(cx)?;
+                    let extent = cx.extents_of(&value)?.into_iter().nth(axis);
+                    match extent {
+                        Some(extent) => Ok(cx.index_scalar(Elem::I64, extent)),
+                        None => unsupported(span, "a choice between these values"),
+                    }
+                }
+            };
+            let (mut a, mut b) = (length(&arms[0]), length(&arms[1]));
+            let chosen = self.choose(condition, Elem::I64, &mut a, &mut b)?;
+            extents.push(self.quasi(&chosen)?);
+        }
+        Ok(extents)
     }
 
     pub(super) fn shape_extents(&mut self, shape: &Shape, leaf: usize) -> R<Vec<Quasi>> {
@@ -289,13 +343,4 @@ fn as_scalar(value: &Val<'_>) -> Option<Scalar> {
         Val::Scalar(scalar) => Some(scalar.clone()),
         _ => None,
     }
-}
-
-/// The tensors of a value, if all leaves are.
-pub(super) fn tensors<'p>(value: &Val<'p>) -> Option<Vec<Tensor<'p>>> {
-    let tensor = |leaf: Val<'p>| match leaf {
-        Val::Tensor(tensor) => Some(tensor),
-        _ => None,
-    };
-    value.leaves().into_iter().map(tensor).collect()
 }

@@ -1,7 +1,7 @@
 //! Which points of a binding its clauses define, and who can read the others.
 
 use einlang_index::{Domain, Map, MinMax, Quasi, Result, Truth, Var};
-use einlang_source::{Severity, Span};
+use einlang_source::{Diagnostic, Severity, Span};
 
 use super::Analyser;
 use super::clauses::Record;
@@ -18,6 +18,8 @@ use crate::types::{InstanceId, Ty};
 pub(super) struct Coverage {
     pub(super) name: String,
     pub(super) span: Span,
+    /// The clauses.
+    spans: Vec<Span>,
     pub(super) dims: Vec<Var>,
     /// The points of the box.
     pub(super) whole: Domain,
@@ -172,7 +174,8 @@ impl<'p> Analyser<'p> {
             },
         };
         let name = self.text(self.body()[target].name.name).to_owned();
-        Ok(Coverage { name, span, dims, whole, defined, gap, read: None })
+        let spans = clauses.iter().map(|clause| clause.span).collect();
+        Ok(Coverage { name, span, spans, dims, whole, defined, gap, read: None })
     }
 
     /// Looks for reads of points that no clause defines.
@@ -263,16 +266,20 @@ impl<'p> Analyser<'p> {
     pub(super) fn report_gaps(&mut self) {
         let mut found: Vec<((InstanceId, LocalId), Coverage)> = self.coverage.drain().collect();
         found.sort_by_key(|(key, _)| *key);
-        if self.diagnostics.iter().any(|d| d.severity == Severity::Error) {
-            // A gap may be what a mistake leaves behind.
-            return;
-        }
         for ((instance, local), coverage) in found {
             let count = match &coverage.gap {
                 Gap::None => continue,
                 Gap::Guarded => None,
                 Gap::Points(points) => points.count().ok(),
             };
+            let mistaken = |d: &Diagnostic| {
+                d.severity == Severity::Error
+                    && coverage.spans.iter().any(|span| span.contains(d.primary.span))
+            };
+            if self.diagnostics.iter().any(mistaken) {
+                // The gap may be what the mistake leaves behind.
+                continue;
+            }
             let zero = self.has_zero(self.typed.instance(instance).local(local));
             let output = self.is_output(instance, &coverage.name);
             if coverage.read.is_none() && !output && zero {

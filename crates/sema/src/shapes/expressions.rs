@@ -3,6 +3,7 @@
 use einlang_index::MinMax;
 
 use super::Analyser;
+use super::derivatives::derivative;
 use super::formula::Formula;
 use super::result::CheckKind;
 use super::symbols::Source;
@@ -122,7 +123,7 @@ impl<'p> Analyser<'p> {
             return Shape::Opaque;
         }
         if op == BinaryOp::Div && matches!(self.ty(b), Ty::Differential(_)) {
-            return self.derivative(expr, &left, &right);
+            return derivative(&left, &right);
         }
         if let (Shape::Int(x), Shape::Int(y)) = (&left, &right) {
             return match op {

@@ -81,7 +81,7 @@ use frame::Frame;
 use instances::State;
 
 /// What the command line says about warnings and outputs.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options {
     /// Gaps that can be read are errors.
     pub strict: bool,

@@ -49,12 +49,6 @@ pub struct InstanceShapes {
     pub by_data: Vec<ExprId>,
 }
 
-impl Default for Shape {
-    fn default() -> Shape {
-        Shape::Opaque
-    }
-}
-
 /// An index and its range.
 #[derive(Clone, Debug)]
 pub struct Index {

@@ -3,9 +3,10 @@
 use einlang_index::{MinMax, Quasi, Var};
 
 /// The shape of a value.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Default, Debug)]
 pub enum Shape {
     /// Nothing that an extent or a range could depend on: a float, a string, an enum, a function.
+    #[default]
     Opaque,
     /// An integer of which an expression of indices and symbols is known.
     Int(MinMax),
@@ -81,6 +82,14 @@ impl Shape {
             Shape::Record(parts) => Shape::Record(parts.iter().map(|part| part.map(f)).collect()),
             Shape::Range(start, end) => Shape::Range(f(start), end.as_ref().map(f)),
         }
+    }
+
+    /// Calls `visit` for every extent and integer.
+    pub fn for_each_extent(&self, visit: &mut dyn FnMut(&MinMax)) {
+        self.map(&mut |value| {
+            visit(value);
+            value.clone()
+        });
     }
 
     /// Calls `visit` for every variable, with repetitions.

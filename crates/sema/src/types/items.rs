@@ -23,7 +23,8 @@ impl Checker<'_> {
     pub(super) fn type_uncalled(&mut self) {
         for (def, item) in self.program.defs.iter() {
             // The library is checked where it is used.
-            if self.program.modules[item.module].library {
+            let library = self.program.modules[item.module].library;
+            if library || !self.roots.has_item(self.program, def) {
                 continue;
             }
             let DefKind::Fn(Function { body, .. }) = item.kind else {

@@ -70,6 +70,7 @@ use einlang_source::{Diagnostic, Diagnostics, Interner, Span};
 use crate::coords::{Placements, Site};
 use crate::hir::*;
 use crate::stack::with_large_stack;
+use crate::units::Roots;
 
 pub use closures::ClosureId;
 pub use instances::InstanceId;
@@ -96,7 +97,16 @@ const MAX_RECORD_DEPTH: u32 = 12;
 
 /// Gives every expression of every instance its type.
 pub fn check(program: &Program, interner: &Interner) -> (Typed, Diagnostics) {
-    with_large_stack(|| placing::check(program, interner))
+    check_roots(program, interner, &Roots::all())
+}
+
+/// Gives types to some units of a program, and to what they need of the others.
+pub fn check_roots(
+    program: &Program,
+    interner: &Interner,
+    roots: &Roots,
+) -> (Typed, Diagnostics) {
+    with_large_stack(|| placing::check(program, interner, roots))
 }
 
 /// The items that are written in each body, those of a module in the body of the module.
@@ -114,6 +124,7 @@ fn items_of(program: &Program) -> HashMap<BodyId, Vec<DefId>> {
 struct Checker<'p> {
     program: &'p Program,
     interner: &'p Interner,
+    roots: &'p Roots,
     vars: Vars,
     instances: Vec<Work>,
     keys: HashMap<Key, InstanceId>,
@@ -152,10 +163,11 @@ struct Checker<'p> {
 }
 
 impl<'p> Checker<'p> {
-    fn new(program: &'p Program, interner: &'p Interner) -> Checker<'p> {
+    fn new(program: &'p Program, interner: &'p Interner, roots: &'p Roots) -> Checker<'p> {
         Checker {
             program,
             interner,
+            roots,
             vars: Vars::default(),
             instances: Vec::new(),
             keys: HashMap::new(),
@@ -181,7 +193,7 @@ impl<'p> Checker<'p> {
 
     fn run(mut self) -> (Typed, Diagnostics) {
         for (id, module) in self.program.modules.iter() {
-            if !module.library {
+            if !module.library && self.roots.has_module(id) {
                 self.module_instance(id);
             }
         }

@@ -13,15 +13,20 @@ use super::ty::Ty;
 use super::typed::Typed;
 use crate::coords::{self, Placements, Site};
 use crate::hir::*;
+use crate::units::Roots;
 
 /// Each round settles at least the calls whose arguments are settled; chains longer than this keep
 /// the answer of the last round.
 const MAX_ROUNDS: u32 = 12;
 
 /// Types the program, again if the coordinates of its calls lie elsewhere than assumed.
-pub(super) fn check(program: &Program, interner: &Interner) -> (Typed, Diagnostics) {
+pub(super) fn check(
+    program: &Program,
+    interner: &Interner,
+    roots: &Roots,
+) -> (Typed, Diagnostics) {
     let run = |placements: Placements| {
-        let mut checker = Checker::new(program, interner);
+        let mut checker = Checker::new(program, interner, roots);
         checker.placements = placements;
         checker.run()
     };

@@ -122,6 +122,8 @@ pub enum Trap {
     Assertion,
     /// `argmax` or `argmin` of nothing (E0706).
     EmptyReduction,
+    /// Extents that must agree and do not (E0705).
+    ExtentsDiffer,
 }
 
 impl Trap {
@@ -134,6 +136,7 @@ impl Trap {
         Trap::NotComputed,
         Trap::Assertion,
         Trap::EmptyReduction,
+        Trap::ExtentsDiffer,
     ];
 
     /// The name in the text form.
@@ -146,6 +149,7 @@ impl Trap {
             Trap::NotComputed => "not_computed",
             Trap::Assertion => "assertion",
             Trap::EmptyReduction => "empty_reduction",
+            Trap::ExtentsDiffer => "extents_differ",
         }
     }
 
