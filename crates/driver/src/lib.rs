@@ -21,6 +21,7 @@
 //! | [`pipeline`] | the stages, in order, in one list |
 //! | [`explain`] | the page of each diagnostic code |
 //! | [`library`] | the texts of the standard library |
+//! | [`lowering`] | the lowered program, and the passes over it |
 //! | `errors` | the words for files that cannot be read |
 //!
 //! Invariants: nothing is printed and no process ends here; all input and output goes through the
@@ -29,6 +30,7 @@
 mod errors;
 pub mod explain;
 pub mod library;
+pub mod lowering;
 pub mod memo;
 pub mod pipeline;
 pub mod session;

@@ -18,6 +18,7 @@ use einlang_source::{Diagnostics, FileId, Sources, World};
 use einlang_syntax::{Tree, dump};
 
 use crate::library::Std;
+use crate::lowering;
 
 /// What the stages made of one program.
 #[derive(Debug)]
@@ -74,7 +75,7 @@ pub fn compile(
         diagnostics.extend(found);
         shapes
     });
-    // The tensor IR follows here.
+    // The tensor IR is made on demand, by `lowering`.
     diagnostics.sort();
     diagnostics.dedup();
     Compilation { resolved, typed, coords, shapes, diagnostics }
@@ -125,6 +126,9 @@ stages! {
     Types "types" "each function for each kind of arguments, and the types of its bindings" print_types;
     Coords "coords" "the coordinates of each binding, what its reductions consume and what is broadcast" print_coords;
     Shapes "shapes" "the type and extents of each binding, and the range of each index" print_shapes;
+    Lower "lower" "the host program and its tensor modules" |c, _| lowering::print(c, None);
+    SplitClauses "split_clauses" "the same, no two clauses with a point in common" |c, _| lowering::print(c, Some("split_clauses"));
+    FoldConstants "fold_constants" "the same, with constants computed" |c, _| lowering::print(c, Some("fold_constants"));
 }
 
 fn print_names(compilation: &Compilation, _: &Sources) -> String {

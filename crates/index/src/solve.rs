@@ -180,6 +180,15 @@ pub struct Obligation {
 impl<P: Clone> Problem<P> {
     /// Runs the rounds and checks the result.
     pub fn solve(&self) -> Solution<P> {
+        self.solve_as_far(true)
+    }
+
+    /// Runs the rounds only: the solution has no obligations.
+    pub fn solve_ranges(&self) -> Solution<P> {
+        self.solve_as_far(false)
+    }
+
+    fn solve_as_far(&self, judge: bool) -> Solution<P> {
         let mut rounds = rounds::Rounds::new(self);
         rounds.bare_uses();
         while rounds.shrink_and_solve() {}
@@ -191,7 +200,8 @@ impl<P: Clone> Problem<P> {
                 None => unsolved.push(rounds.suggest(index.var)),
             }
         }
-        let obligations = if unsolved.is_empty() { rounds.obligations() } else { Vec::new() };
+        let judge = judge && unsolved.is_empty();
+        let obligations = if judge { rounds.obligations() } else { Vec::new() };
         let (equalities, facts) = (rounds.equalities, rounds.facts);
         Solution { solved, unsolved, equalities, obligations, facts }
     }

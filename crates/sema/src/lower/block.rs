@@ -10,6 +10,7 @@ use einlang_tir::types::Elem;
 
 use super::module::loc;
 use super::order::Unit;
+use super::types::elem_of;
 use super::value::{Form, R, Scalar, Val};
 use super::{Lower, unsupported};
 use crate::hir::{Block, ExprId, Pattern, PatternKind, Statement};
@@ -66,8 +67,19 @@ impl<'p> Lower<'p> {
         };
         let span = self.body().span(value);
         let outer = std::mem::replace(&mut self.here, span);
-        self.hint = Some(name.clone());
-        let bound = self.eval(value);
+        // What stands between a parameter and a target of a request has a name, so that the whole
+        // path runs through tensors.
+        let is_path = self.in_region() && self.requesting.contains(&self.frame.body);
+        let bound = if is_path && elem_of(&self.ty(value)).is_some() {
+            let id = self.define_scalar(&name, span, |cx| {
+                let value = cx.eval(value)?;
+                cx.expect_scalar(value, span)
+            });
+            id.map(|id| Val::named(self.info(id).elem, 0, id))
+        } else {
+            self.hint = Some(name.clone());
+            self.eval(value)
+        };
         self.hint = None;
         let bound = bound.and_then(|value| self.bound(value, &name));
         self.here = outer;

@@ -5,15 +5,11 @@ use std::rc::Rc;
 use einlang_tir::host::{HostArg, HostKind, HostType};
 use einlang_tir::region::{Def, InstKind};
 
-use super::access::Spec;
 use super::module::loc;
 use super::types::elem_of;
 use super::value::{FnVal, Frame, R, Scalar, Val};
 use super::{Lower, MAX_INLINE_DEPTH, unsupported};
-use crate::hir::{
-    Arg, Dim, ExprId, ExprKind, LocalId, LocalKind, Param, PatternKind, Res, Subscript, TypeKind,
-    TypeRef,
-};
+use crate::hir::{Arg, ExprId, ExprKind, Param, PatternKind, Res};
 use crate::types::{Callee, FnTy, InstanceId, Ty};
 
 impl<'p> Lower<'p> {

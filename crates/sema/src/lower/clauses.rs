@@ -101,6 +101,7 @@ impl<'p> Lower<'p> {
             }
             let full = format!("{base}{}", leaf.path);
             let (id, name): (TensorId, Ident) = self.home_tensor(&full, leaf.elem, extents.clone());
+            self.tensors[id.0].bound = true;
             values.push(Val::named(leaf.elem, leaf.rank, id));
             targets.push(Target { local, at, leaf, name, extents });
         }

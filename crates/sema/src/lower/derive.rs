@@ -5,7 +5,6 @@
 //! same function names get a name of their own wherever they are bound. A request that would reach
 //! back through code that has been evaluated already is refused rather than answered with zeros.
 
-use std::collections::HashSet;
 use std::rc::Rc;
 
 use einlang_tir::constant::Const;
@@ -18,7 +17,7 @@ use super::module::loc;
 use super::tensors::Home;
 use super::value::{Form, R, Scalar, Src, TensorId, Term, Val};
 use super::{Lower, unsupported};
-use crate::hir::{BinaryOp, BodyId, ExprId, ExprKind, LocalId, Res};
+use crate::hir::{BinaryOp, ExprId, ExprKind, LocalId, Res};
 use crate::types::walk;
 
 /// A tensor, or part of one, that a request names.
@@ -32,9 +31,8 @@ struct Target {
 }
 
 impl<'p> Lower<'p> {
-    /// The bindings that requests name, which therefore need names in the module.
+    /// The bindings that requests name, and the bodies with requests in them.
     pub(super) fn find_requested(&mut self) {
-        let mut found: HashSet<(BodyId, LocalId)> = HashSet::new();
         for (id, body) in self.program.bodies.iter() {
             let mut roots = Vec::new();
             walk::visit(body, body.value.into_iter().collect(), &mut |_, kind| {
@@ -42,38 +40,76 @@ impl<'p> Lower<'p> {
                     roots.push(*of);
                 }
             });
+            if !roots.is_empty() {
+                self.requesting.insert(id);
+            }
+            let found = &mut self.requested;
             walk::visit(body, roots, &mut |_, kind| match kind {
-                ExprKind::Name(Res::Local(local)) => drop(found.insert((id, *local))),
-                ExprKind::Name(Res::Outer(body, local)) => drop(found.insert((*body, *local))),
+                ExprKind::Name(Res::Local(local)) => {
+                    found.insert((id, *local));
+                }
+                ExprKind::Name(Res::Outer(body, local)) => {
+                    found.insert((*body, *local));
+                }
                 _ => {}
             });
         }
-        self.requested = found;
     }
 
-    /// The value with names for its leaves, if a request names the binding.
-    pub(super) fn requested(&mut self, local: LocalId, value: &Val<'p>) -> R<Val<'p>> {
-        if !self.requested.contains(&(self.frame.body, local)) {
-            return Ok(value.clone());
-        }
-        let name = self.local_name(local);
+    /// The value of a binding. If a request names it, its leaves are tensors of its own: another
+    /// binding of the same value is perturbed by itself.
+    pub(super) fn owned(&mut self, local: LocalId, value: &Val<'p>) -> R<Val<'p>> {
+        let is_requested = self.requested.contains(&(self.frame.body, local));
         let leaves = value.leaves();
-        let mut named = Vec::with_capacity(leaves.len());
+        let mut owned = Vec::with_capacity(leaves.len());
         for leaf in leaves {
-            named.push(match leaf {
-                Val::Scalar(scalar) if !matches!(scalar.form, Form::Named(_)) => {
-                    let (elem, span) = (scalar.elem, self.here);
-                    let id = self.define_scalar(&name, span, |_| Ok(scalar))?;
-                    Val::named(elem, 0, id)
-                }
-                Val::Tensor(tensor) => {
-                    let id = self.materialise(&tensor, &name, self.here)?;
-                    Val::named(tensor.elem, tensor.rank, id)
-                }
-                other => other,
-            });
+            let known = match &leaf {
+                Val::Scalar(Scalar { form: Form::Named(id), .. }) => Some(*id),
+                Val::Tensor(tensor) => match tensor.src {
+                    Src::Named(id) => Some(id),
+                    Src::Lazy(_) => None,
+                },
+                _ => None,
+            };
+            let taken = known.is_none_or(|id| self.info(id).bound);
+            let leaf = if is_requested && taken { self.copied(local, leaf)? } else { leaf };
+            if let Some(id) = known {
+                self.tensors[id.0].bound = true;
+            }
+            owned.push(leaf);
         }
-        Ok(value.with_leaves(&mut named.into_iter()))
+        Ok(value.with_leaves(&mut owned.into_iter()))
+    }
+
+    /// A binding that only repeats a value.
+    fn copied(&mut self, local: LocalId, value: Val<'p>) -> R<Val<'p>> {
+        let (name, span) = (self.local_name(local), self.here);
+        Ok(match value {
+            Val::Scalar(scalar) => {
+                let elem = scalar.elem;
+                let id = self.define_scalar(&name, span, |_| Ok(scalar))?;
+                self.tensors[id.0].bound = true;
+                Val::named(elem, 0, id)
+            }
+            Val::Tensor(tensor) => {
+                let (of, read) = (tensor.clone(), tensor.clone());
+                let copy = Val::lazy(
+                    tensor.elem,
+                    tensor.rank,
+                    false,
+                    move |cx| cx.extents(&of),
+                    move |cx, at| cx.element(&read, at, true, span),
+                );
+                let named = self.named(copy, &name)?;
+                if let Val::Tensor(tensor) = &named
+                    && let Src::Named(id) = tensor.src
+                {
+                    self.tensors[id.0].bound = true;
+                }
+                named
+            }
+            other => other,
+        })
     }
 
     pub(super) fn differential(&mut self, of: ExprId) -> R<Val<'p>> {

@@ -10,8 +10,7 @@ use einlang_tir::types::Elem;
 use super::types::elem_of;
 use super::value::{Form, Frame, R, Scalar, Val};
 use super::{Lower, unsupported};
-use crate::builtins::{Builtin, Constructor};
-use crate::hir::{BinaryOp, DefKind, ExprId, ExprKind, LocalKind, Res, UnaryOp};
+use crate::hir::{BinaryOp, ExprId, ExprKind, UnaryOp};
 use crate::types::{Callee, FnTy, Ty};
 
 impl<'p> Lower<'p> {

@@ -173,6 +173,8 @@ struct Lower<'p> {
     captures: Captures,
     /// Bindings that a derivative request names.
     requested: std::collections::HashSet<(crate::hir::BodyId, crate::hir::LocalId)>,
+    /// Bodies with derivative requests.
+    requesting: std::collections::HashSet<crate::hir::BodyId>,
     /// Expressions of sizes that are being evaluated.
     computing: Vec<(InstanceId, ExprId)>,
     /// How many expressions are open inside each other.
@@ -224,6 +226,7 @@ impl<'p> Lower<'p> {
             facts: classify::Facts::new(program, typed),
             captures: Captures::new(program),
             requested: Default::default(),
+            requesting: Default::default(),
             coordinates: Default::default(),
             computing: Vec::new(),
             depth: 0,

@@ -224,7 +224,7 @@ impl<'p> Lower<'p> {
     pub(super) fn bind_pattern(&mut self, pattern: &'p Pattern, value: &Val<'p>, ty: &Ty) -> R<()> {
         match &pattern.kind {
             PatternKind::Bind(local, inner) => {
-                let named = self.requested(*local, value)?;
+                let named = self.owned(*local, value)?;
                 self.frame.bind(*local, named);
                 match inner {
                     Some(inner) => self.bind_pattern(inner, value, ty),

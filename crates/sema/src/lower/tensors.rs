@@ -24,6 +24,8 @@ pub(super) struct TensorInfo {
     pub(super) index: Option<Quasi>,
     /// The host value, once there is one.
     pub(super) host: Option<HostArg>,
+    /// A binding of the source means it: another one that is perturbed by itself needs a copy.
+    pub(super) bound: bool,
 }
 
 /// Where a tensor is defined.
@@ -55,7 +57,9 @@ impl<'p> Lower<'p> {
         let home = Home::Module(self.module());
         let name = self.tensor_name(name);
         let (rank, index, host) = (extents.len(), None, None);
-        let info = TensorInfo { elem, rank, name: name.clone(), home, extents, index, host };
+        let name_of = name.clone();
+        let info =
+            TensorInfo { elem, rank, name: name_of, home, extents, index, host, bound: false };
         (self.add_tensor(info), name)
     }
 
@@ -68,7 +72,16 @@ impl<'p> Lower<'p> {
         host: HostArg,
     ) -> Val<'p> {
         let (name, home, host) = (Ident::new(name), Home::Host, Some(host));
-        let info = TensorInfo { elem, rank, name, home, extents: Vec::new(), index: None, host };
+        let info = TensorInfo {
+            elem,
+            rank,
+            name,
+            home,
+            extents: Vec::new(),
+            index: None,
+            host,
+            bound: false,
+        };
         let id = self.add_tensor(info);
         Val::named(elem, rank, id)
     }
@@ -146,6 +159,7 @@ impl<'p> Lower<'p> {
             extents: Vec::new(),
             index: Some(expr.clone()),
             host: None,
+            bound: false,
         })
     }
 

@@ -63,13 +63,32 @@ impl<'p> Analyser<'p> {
                 continue;
             }
             let first = own.first().map(|record| record.span);
+            let own_reads = self.own.contains(&(self.cur, *target));
             if let Some(span) = first
+                && (own_reads || !self.is_box(&clauses))
                 && let Ok(coverage) = self.covered(*target, &clauses, span)
             {
                 self.coverage.insert((self.cur, *target), coverage);
             }
             self.here().bindings.insert(*target, clauses);
         }
+    }
+
+    /// Whether there is one clause, which starts at 0 on every axis and leaves out nothing.
+    fn is_box(&self, clauses: &[ClauseShape]) -> bool {
+        let [clause] = clauses else { return false };
+        let from_zero = |slot: &Slot| match slot {
+            Slot::Index(var) => {
+                let index = self.frame.indices.iter().rev().find(|index| index.var == *var);
+                index.and_then(|index| index.range.as_ref()).is_some_and(|range| {
+                    let whole = range.hi().is_some_and(|hi| !self.mentions_index(&hi));
+                    whole && range.lo().is_some_and(|lo| lo.as_constant() == Some(0))
+                })
+            }
+            Slot::Point(value) => value.as_constant() == Some(0),
+            Slot::Body(_) => true,
+        };
+        clause.covers_all && clause.slots.iter().all(from_zero)
     }
 
     /// The points of one clause; nothing when a range is missing.
@@ -101,8 +120,8 @@ impl<'p> Analyser<'p> {
         }
         let guard = record.guard.resolved(&self.symbols);
         let domain = self.clause_domain(record, &slots, &dims, &guard);
-        let guarded = !guard.is_exact();
-        Some(domain.map(|domain| ClauseShape { span: record.span, slots, dims, domain, guarded }))
+        let (span, guarded, covers_all) = (record.span, !guard.is_exact(), guard.is_true());
+        Some(domain.map(|domain| ClauseShape { span, slots, dims, domain, guarded, covers_all }))
     }
 
     fn clause_domain(

@@ -112,9 +112,9 @@ impl<'p> Analyser<'p> {
         recursive: bool,
         outermost: bool,
     ) {
-        let mut attempts = self.attempts(records);
+        let mut attempts = self.attempts(records, outermost && !recursive);
         while recursive && self.define_axes(records, &attempts, targets) {
-            attempts = self.attempts(records);
+            attempts = self.attempts(records, false);
         }
         for (record, attempt) in records.iter().zip(&attempts) {
             self.take_ranges(record.from, record.to, attempt);
@@ -132,7 +132,7 @@ impl<'p> Analyser<'p> {
         if outermost {
             if recursive {
                 // The extents are all known now; what they say about bounds is asked again.
-                attempts = self.attempts(records);
+                attempts = self.attempts(records, true);
             }
             for (record, attempt) in records.iter().zip(&attempts) {
                 self.take_obligations(attempt);
@@ -150,8 +150,8 @@ impl<'p> Analyser<'p> {
         }
     }
 
-    fn attempts(&self, records: &[Record<'p>]) -> Vec<Attempt> {
-        records.iter().map(|record| self.attempt(record.from, record.to)).collect()
+    fn attempts(&self, records: &[Record<'p>], judge: bool) -> Vec<Attempt> {
+        records.iter().map(|record| self.attempt(record.from, record.to, judge)).collect()
     }
 
     /// Puts what the clauses say for extents that were still to be found. False when nothing new

@@ -16,7 +16,7 @@ impl Analyser<'_> {
     pub(super) fn settle(&mut self, from: Mark) {
         let to = self.frame.mark();
         if to.indices > from.indices || to.reads > from.reads {
-            let attempt = self.attempt(from, to);
+            let attempt = self.attempt(from, to, true);
             self.take_ranges(from, to, &attempt);
             self.take_equalities(&attempt);
             self.take_obligations(&attempt);

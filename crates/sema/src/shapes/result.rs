@@ -75,6 +75,8 @@ pub struct ClauseShape {
     pub domain: Domain,
     /// A guard that is not affine may leave out points of the domain.
     pub guarded: bool,
+    /// No guard leaves out any point.
+    pub covers_all: bool,
 }
 
 /// What stands on one axis of a clause.

@@ -24,8 +24,8 @@ impl Attempt {
 
 impl Analyser<'_> {
     /// Solves what the frame collected between two moments. Reads of extents that are still to be
-    /// found are left out.
-    pub(super) fn attempt(&self, from: Mark, to: Mark) -> Attempt {
+    /// found are left out. Whether subscripts are in bounds is asked only if `judge` says so.
+    pub(super) fn attempt(&self, from: Mark, to: Mark, judge: bool) -> Attempt {
         let indices = &self.frame.indices[from.indices..to.indices];
         let dims: Vec<Var> = indices.iter().map(|index| index.var).collect();
         let mut vars: Vec<Var> = Vec::new();
@@ -86,7 +86,8 @@ impl Analyser<'_> {
         }
         let problem =
             Problem { indices: problem_indices, subscripts, equations: Vec::new(), facts };
-        Attempt { solution: problem.solve(), reads }
+        let solution = if judge { problem.solve() } else { problem.solve_ranges() };
+        Attempt { solution, reads }
     }
 
     pub(super) fn resolved_range(&self, range: &Range<Span>) -> Range<Span> {

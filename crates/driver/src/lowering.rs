@@ -1,0 +1,49 @@
+//! The lowered program and what the passes make of it, for printing.
+//!
+//! Invariants: only a program without errors is lowered; what cannot be lowered yet is a list of
+//! diagnostics.
+
+use einlang_sema::Resolved;
+use einlang_sema::lower::{self, Lowered};
+use einlang_source::Diagnostics;
+use einlang_tir::passes::{Ctx, PASSES, Stopped, run_passes};
+
+use crate::pipeline::Compilation;
+
+/// The host and tensor code of a program; none if it has errors.
+pub fn lowered(
+    compilation: &Compilation,
+    options: &lower::Options,
+) -> Option<Result<Lowered, Diagnostics>> {
+    let (typed, shapes) = (compilation.typed.as_ref()?, compilation.shapes.as_ref()?);
+    if compilation.diagnostics.has_errors() {
+        return None;
+    }
+    let Resolved { program, interner, .. } = &compilation.resolved;
+    Some(lower::lower(program, typed, shapes, interner, options))
+}
+
+/// The text of the program after lowering, or after the passes up to and including one.
+pub(crate) fn print(compilation: &Compilation, last: Option<&str>) -> String {
+    let mut program = match lowered(compilation, &lower::Options::default()) {
+        None => return String::new(),
+        Some(Ok(lowered)) => lowered.program,
+        Some(Err(diagnostics)) => return words(&diagnostics),
+    };
+    let n_passes = PASSES.iter().position(|pass| Some(pass.name) == last).map_or(0, |at| at + 1);
+    for module in &mut program.modules {
+        match run_passes(module, &PASSES[..n_passes], &Ctx::default(), &mut |_, _| {}) {
+            Ok(()) => {}
+            Err(Stopped::Rejected(diagnostics)) => return words(&diagnostics),
+            Err(Stopped::Broken { pass, problems }) => {
+                let problems = problems.iter().map(|problem| format!("// {pass}: {problem}\n"));
+                return problems.collect();
+            }
+        }
+    }
+    program.to_string()
+}
+
+fn words(diagnostics: &Diagnostics) -> String {
+    diagnostics.iter().map(|diagnostic| format!("// {}\n", diagnostic.message)).collect()
+}
