@@ -22,10 +22,11 @@
 //! | [`explain`] | the page of each diagnostic code |
 //! | [`library`] | the texts of the standard library |
 //! | [`lowering`] | the lowered program, and the passes over it |
+//! | [`run`] | programs that run: their inputs, outputs, and files |
 //! | `errors` | the words for files that cannot be read |
 //!
 //! Invariants: nothing is printed and no process ends here; all input and output goes through the
-//! world; a problem with a file is a diagnostic like any other.
+//! world, but for programs that run, which touch files through [`ProjectIo`]; a problem with a file is a diagnostic like any other.
 
 mod errors;
 pub mod explain;
@@ -33,9 +34,13 @@ pub mod library;
 pub mod lowering;
 pub mod memo;
 pub mod pipeline;
+pub mod run;
 pub mod session;
 
 pub use einlang_sema::shapes::Options;
 pub use memo::{Memo, Work};
 pub use pipeline::{Compilation, Stage};
+pub use einlang_interp::options::Options as Limits;
+pub use einlang_runtime::{Permits, files};
+pub use run::{Executable, Failure, Given, Outcome, Output, Printer, ProjectIo, RunOptions};
 pub use session::{COMMAND_LINE, MAX_SOURCE_BYTES, Printed, STANDARD_INPUT, Session};

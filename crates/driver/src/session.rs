@@ -55,6 +55,10 @@ impl<'w> Session<'w> {
         self
     }
 
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
     /// Every text of the session, for rendering diagnostics.
     pub fn sources(&self) -> &Sources {
         &self.sources
@@ -138,7 +142,7 @@ impl<'w> Session<'w> {
 
     /// Modules lie beside the file that declares them; a text without a file has them in the
     /// current directory.
-    fn compile(&mut self, file: FileId) -> Compilation {
+    pub(crate) fn compile(&mut self, file: FileId) -> Compilation {
         let name = self.sources.name(file).to_owned();
         let folder = Path::new(&name).parent().unwrap_or(Path::new(""));
         pipeline::compile(self.world, &mut self.sources, file, folder, &self.options)

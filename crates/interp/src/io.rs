@@ -40,6 +40,30 @@ pub trait Io {
         Err(unavailable("load", format, path))
     }
 
+    /// Loads one of the named tensors in a file, in a format such as `npz`.
+    fn load_named(
+        &mut self,
+        format: &str,
+        path: &str,
+        name: &str,
+        elem: Elem,
+        rank: usize,
+    ) -> Result<TensorValue, Stop> {
+        let _ = (name, elem, rank);
+        Err(unavailable("load", format, path))
+    }
+
+    /// Saves tensors with names to a file in a format.
+    fn save_named(
+        &mut self,
+        format: &str,
+        path: &str,
+        tensors: &[(String, &TensorValue)],
+    ) -> Result<(), Stop> {
+        let _ = tensors;
+        Err(unavailable("save", format, path))
+    }
+
     /// Saves a tensor to a file in a format.
     fn save_tensor(&mut self, format: &str, path: &str, tensor: &TensorValue) -> Result<(), Stop> {
         let _ = tensor;

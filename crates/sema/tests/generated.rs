@@ -1,22 +1,31 @@
-//! Random programs that are known to be right are accepted, with the types they are known to have.
+//! Random programs that are known to be right are accepted, with the types and extents they are
+//! known to have.
 
 use std::path::Path;
 
+use einlang_index::MinMax;
+use einlang_sema::coords;
 use einlang_sema::hir::LocalKind;
+use einlang_sema::shapes::{self, Options, Shape};
 use einlang_sema::types::{self, Ty};
-use einlang_source::{MemoryWorld, Sources, render};
+use einlang_source::{MemoryWorld, Severity, Sources, render};
 use einlang_testkit::generate::Source;
 use einlang_testkit::generate::program::{Program, Section, program};
 
 const N_PROGRAMS: u64 = 400;
 
-/// The spelling of the element type and the rank of each binding of the program.
-fn checked(text: &str) -> Vec<(String, String, usize)> {
+/// The spelling of the element type and the extents of each binding of the program.
+fn checked(text: &str) -> Vec<(String, String, Vec<Option<i64>>)> {
     let mut sources = Sources::new();
     let file = sources.add("generated.ein", text);
     let resolved = einlang_sema::resolve(&MemoryWorld::new(), &mut sources, file, Path::new(""));
     let (typed, found) = types::check(&resolved.program, &resolved.interner);
-    if let Some(diagnostic) = resolved.diagnostics.iter().chain(&found).next() {
+    let (program, interner) = (&resolved.program, &resolved.interner);
+    let (coords, more) = coords::check(program, &typed, interner);
+    let (shapes, gaps) = shapes::analyse(program, &typed, &coords, interner, &Options::default());
+    let errors = gaps.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
+    let mut wrong = resolved.diagnostics.iter().chain(&found).chain(&more).chain(errors);
+    if let Some(diagnostic) = wrong.next() {
         let message = render::human(&sources, diagnostic, &render::Options::default());
         panic!("a program that is right has a diagnostic\n{message}\n--- program ---\n{text}");
     }
@@ -35,7 +44,9 @@ fn checked(text: &str) -> Vec<(String, String, usize)> {
                 Ty::Tensor(element, _) => show(element),
                 scalar => show(scalar),
             };
-            (resolved.interner.resolve(local.name.name).to_string(), element, ty.rank())
+            let shape = shapes.instance(root).locals.get(&id).map(Shape::extents);
+            let extents = shape.unwrap_or_default().iter().map(MinMax::as_constant).collect();
+            (resolved.interner.resolve(local.name.name).to_string(), element, extents)
         })
         .collect()
 }
@@ -47,12 +58,12 @@ fn agrees(program: &Program) -> usize {
     let found = checked(&program.text);
     let mut n_compared = 0;
     for fact in program.facts.iter().filter(|fact| !fact.name.contains('.')) {
-        let Some((_, element, rank)) = found.iter().rev().find(|(name, ..)| *name == fact.name)
+        let Some((_, element, extents)) = found.iter().rev().find(|(name, ..)| *name == fact.name)
         else {
             continue;
         };
-        let expected = (fact.element.spelling(), fact.shape.len());
-        assert_eq!((element.as_str(), *rank), expected, "{}\n{}", fact.name, program.text);
+        let shape: Vec<Option<i64>> = fact.shape.iter().map(|n| Some(*n as i64)).collect();
+        assert_eq!((element.as_str(), extents), (fact.element.spelling(), &shape), "{}\n{}", fact.name, program.text);
         n_compared += 1;
     }
     n_compared

@@ -11,6 +11,7 @@
 //! | [`builder`] | building modules without source text |
 //! | [`text`] | printing and reading modules |
 //! | [`verify`] | the invariants of modules |
+//! | [`substitute`] | replacing symbols, values and tensors |
 //! | [`fresh`] | copies of regions with new binders, for inlining and splitting |
 //! | [`passes`] | running passes, and the first of them |
 //! | [`order`] | dependences inside a group and whether an order exists |
@@ -35,6 +36,7 @@ pub mod order;
 pub mod passes;
 pub mod region;
 mod small_float;
+pub mod substitute;
 mod symbol;
 pub mod text;
 pub mod types;

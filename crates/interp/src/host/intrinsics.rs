@@ -56,6 +56,20 @@ impl Executor<'_, '_> {
                 self.io.save_tensor(format, path, tensor)?;
                 return Ok(None);
             }
+            (
+                Intrinsic::LoadNamed,
+                [HostValue::Str(format), HostValue::Str(path), HostValue::Str(name)],
+            ) => {
+                let Some(HostType::Tensor(elem, rank)) = result else { return wrong() };
+                HostValue::tensor(self.io.load_named(format, path, name, *elem, *rank)?)
+            }
+            (
+                Intrinsic::SaveNamed,
+                [HostValue::Str(format), HostValue::Str(path), HostValue::Node(names), tensors @ ..],
+            ) => {
+                self.io.save_named(format, path, &named(&names.items, tensors)?)?;
+                return Ok(None);
+            }
             (Intrinsic::Show, [value]) => HostValue::str(&show(value)),
             (Intrinsic::TypeOf, [value]) => HostValue::str(&type_of(value)),
             (Intrinsic::Equal, [a, b]) => Const::bool(lists::equal(a, b)).into(),
@@ -140,6 +154,23 @@ impl Executor<'_, '_> {
         Arc::make_mut(&mut list).items.extend(more);
         Ok(HostValue::Node(list))
     }
+}
+
+/// Tensors with their names, as many of each.
+fn named<'v>(
+    names: &[HostValue],
+    tensors: &'v [HostValue],
+) -> Result<Vec<(String, &'v TensorValue)>, Stop> {
+    if names.len() != tensors.len() {
+        let message =
+            format!("there are {} names for {} tensors", names.len(), tensors.len());
+        return Err(Stop::new(StopCode::OtherShape, message));
+    }
+    let pair = |(name, tensor): (&HostValue, &'v HostValue)| {
+        Some((name.as_str()?.to_owned(), &**tensor.as_tensor()?))
+    };
+    let pairs: Option<Vec<_>> = names.iter().zip(tensors).map(pair).collect();
+    pairs.map_or_else(wrong, Ok)
 }
 
 fn int(value: i128, result: Option<&HostType>) -> Result<HostValue, Stop> {

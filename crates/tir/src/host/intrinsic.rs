@@ -100,6 +100,10 @@ intrinsics! {
     LoadTensor "load_tensor" World [Str, Str] false Tensor "Loads a tensor by format and path.";
     SaveTensor "save_tensor" World [Str, Str, Tensor] false Nothing
         "Saves a tensor by format and path.";
+    LoadNamed "load_named" World [Str, Str, Str] false Tensor
+        "Loads one of several tensors by format, path and name.";
+    SaveNamed "save_named" World [Str, Str, List] true Nothing
+        "Saves tensors by format, path and names.";
     Show "show" Pure [Any] false Str "The value as `print` shows it.";
     TypeOf "type_of" Pure [Any] false Str "The type of the value with its extents.";
     Equal "equal" Pure [Any, Any] false Bool

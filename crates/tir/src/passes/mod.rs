@@ -5,11 +5,13 @@
 //! in debug builds and tests the verifier runs after each pass.
 
 mod fold_constants;
+mod inline_calls;
 mod split_clauses;
 
 use einlang_source::Diagnostics;
 
 pub use fold_constants::fold_constants;
+pub use inline_calls::inline_calls;
 pub use split_clauses::split_clauses;
 
 use crate::module::Module;
@@ -44,6 +46,7 @@ pub struct Pass {
 
 /// Every pass of this crate, in the order in which they run.
 pub const PASSES: &[Pass] = &[
+    Pass { name: "inline_calls", run: inline_calls },
     Pass { name: "split_clauses", run: split_clauses },
     Pass { name: "fold_constants", run: fold_constants },
 ];

@@ -1,0 +1,213 @@
+//! Running a program: from a checked file to its outputs.
+//!
+//! [`Session::build`] compiles and lowers a program; [`Executable::bind`] turns what was given for
+//! its inputs into values; [`Executable::run`] evaluates it in a world of the caller's choice.
+//! [`Session::run`] does all three.
+//!
+//! | file | owns |
+//! |---|---|
+//! | `inputs.rs`, `literal.rs` | what was given for the inputs, as values of their types |
+//! | `outputs.rs` | the outputs as the language sees them, and as JSON |
+//! | `arrays.rs` | arrays of files and tensors of programs |
+//! | `project.rs` | the files that a program may touch, and its printing |
+//!
+//! Invariants: whatever stops a program is a diagnostic with a place in its source, but for bugs of
+//! the compiler, which are told apart ([`Failure::Bug`]); nothing is evaluated before every input
+//! has a value of its type.
+
+mod arrays;
+mod inputs;
+mod literal;
+mod outputs;
+mod project;
+
+use std::time::{Duration, Instant};
+
+use einlang_interp::host::run_program;
+use einlang_interp::io::Io;
+use einlang_interp::options::Options as Limits;
+use einlang_interp::stop::{Stop, StopCode};
+use einlang_interp::value::HostValue;
+use einlang_sema::Resolved;
+use einlang_sema::hir::{DefKind, Namespace, Res};
+use einlang_sema::lower::{self, Lowered};
+use einlang_source::{Diagnostics, FileId, Span, nearest};
+
+pub use inputs::Given;
+pub use outputs::{Output, Outcome};
+pub use project::{Printer, ProjectIo};
+
+use crate::lowering::lowered;
+use crate::pipeline::Compilation;
+use crate::session::Session;
+use outputs::Form;
+
+/// How a program is run.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// What was given for its inputs, by name.
+    pub inputs: Vec<(String, Given)>,
+    /// Limits and modes of the evaluation; the clock starts when it does.
+    pub limits: Limits,
+    /// How long the evaluation may take (E0803).
+    pub timeout: Option<Duration>,
+}
+
+/// Why a program did not run to its end.
+#[derive(Debug)]
+pub enum Failure {
+    /// It was asked for in a way that makes no sense: an input or output that it does not have.
+    Usage {
+        /// One sentence.
+        message: String,
+        /// What to do.
+        help: String,
+    },
+    /// It has errors, found before or while it ran.
+    Program(Diagnostics),
+    /// The compiler broke a promise to itself.
+    Bug(String),
+}
+
+/// A program that can be run, as often as one likes.
+#[derive(Debug)]
+pub struct Executable {
+    lowered: Lowered,
+    /// How each output is shown.
+    forms: Vec<Form>,
+    /// The types of the inputs as the language writes them.
+    input_types: Vec<String>,
+    /// Whether there is a function `main`.
+    main: bool,
+    /// Where messages point that have no place of their own.
+    place: Span,
+    /// The warnings.
+    pub warnings: Diagnostics,
+    /// How long compiling took.
+    pub compiled_in: Duration,
+}
+
+impl Session<'_> {
+    /// Compiles and lowers a program without errors.
+    pub fn build(&mut self, file: FileId) -> Result<Executable, Failure> {
+        let start = Instant::now();
+        let compilation = self.compile(file);
+        let wanted = self.options().outputs.clone();
+        let zero_fill = self.options().zero_fill;
+        let options = lower::Options { zero_fill, outputs: wanted.clone() };
+        let made = match lowered(&compilation, &options) {
+            Some(Ok(made)) => made,
+            Some(Err(found)) => {
+                let mut all = compilation.diagnostics;
+                all.extend(found);
+                return Err(Failure::Program(all));
+            }
+            None => return Err(Failure::Program(compilation.diagnostics)),
+        };
+        let has = |name: &String| made.outputs.iter().any(|output| output.name == *name);
+        if let Some(missing) = wanted.iter().flatten().find(|name| !has(name)) {
+            let all = lower::Options { zero_fill, outputs: None };
+            let all = lowered(&compilation, &all).and_then(Result::ok);
+            return Err(no_output(missing, all.as_ref().unwrap_or(&made)));
+        }
+        let (program, interner) = (&compilation.resolved.program, &compilation.resolved.interner);
+        let forms = made.outputs.iter().map(|output| Form::of(&output.ty, program, interner));
+        let types = made.inputs.iter().map(|input| input.ty.show(program, interner));
+        Ok(Executable {
+            main: has_main(&compilation),
+            forms: forms.collect(),
+            input_types: types.collect(),
+            place: Span::new(file, 0, 0),
+            warnings: compilation.diagnostics,
+            compiled_in: start.elapsed(),
+            lowered: made,
+        })
+    }
+
+    /// Compiles and runs a program.
+    pub fn run(
+        &mut self,
+        file: FileId,
+        options: &RunOptions,
+        io: &mut dyn Io,
+    ) -> Result<Outcome, Failure> {
+        let executable = self.build(file)?;
+        executable.run(options, io)
+    }
+}
+
+/// Whether the root module has a function `main`, whose value is then that of the program.
+fn has_main(compilation: &Compilation) -> bool {
+    let Resolved { program, interner, .. } = &compilation.resolved;
+    let Some(root) = program.modules.values().next() else { return false };
+    root.scope.entries.iter().any(|((name, space), entry)| match entry.res {
+        Res::Def(def) => {
+            *space == Namespace::Values
+                && interner.resolve(*name) == "main"
+                && matches!(program.def(def).kind, DefKind::Fn(_))
+        }
+        _ => false,
+    })
+}
+
+fn no_output(name: &str, lowered: &Lowered) -> Failure {
+    let names = lowered.outputs.iter().map(|output| output.name.as_str());
+    let listed = names.clone().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let help = match (nearest(name, names), lowered.outputs.is_empty()) {
+        (Some(near), _) => format!("did you mean `{near}`?"),
+        (None, true) => "the program has no outputs".to_owned(),
+        (None, false) => format!("its outputs are {listed}"),
+    };
+    Failure::Usage { message: format!("the program has no output `{name}`"), help }
+}
+
+impl Executable {
+    /// The names of the outputs, in order.
+    pub fn outputs(&self) -> impl Iterator<Item = &str> {
+        self.lowered.outputs.iter().map(|output| output.name.as_str())
+    }
+
+    /// Whether the value of the program is that of its function `main`.
+    pub fn has_main(&self) -> bool {
+        self.main
+    }
+
+    /// Evaluates the program.
+    pub fn run(&self, options: &RunOptions, io: &mut dyn Io) -> Result<Outcome, Failure> {
+        let mut limits = options.limits.clone();
+        let start = Instant::now();
+        limits.deadline = options.timeout.and_then(|timeout| start.checked_add(timeout));
+        let inputs = self.bind(&options.inputs, &limits, io)?;
+        let values = run_program(&self.lowered.program, inputs, &limits, io);
+        let values = values.map_err(|stop| self.failure(&stop))?;
+        let described = self.lowered.outputs.iter().zip(&self.forms).zip(values);
+        let outputs = described.map(|((output, form), value)| form.output(&output.name, value));
+        Ok(Outcome {
+            outputs: outputs.collect(),
+            compiled_in: self.compiled_in,
+            ran_in: start.elapsed(),
+        })
+    }
+
+    /// What stopped the program, for people.
+    fn failure(&self, stop: &Stop) -> Failure {
+        match (stop.code, stop.to_diagnostic(self.place)) {
+            (StopCode::Internal, _) | (_, None) => Failure::Bug(stop.to_string()),
+            (_, Some(diagnostic)) => Failure::Program(diagnostic.into()),
+        }
+    }
+
+    /// The value of a default.
+    fn default_of(
+        &self,
+        function: &einlang_tir::types::Ident,
+        limits: &Limits,
+        io: &mut dyn Io,
+    ) -> Result<HostValue, Failure> {
+        let program = &self.lowered.program;
+        let values =
+            einlang_interp::host::call_function(program, function, Vec::new(), limits, io);
+        let value = values.map_err(|stop| self.failure(&stop))?.into_iter().next();
+        value.ok_or_else(|| Failure::Bug("a default gives no value".to_owned()))
+    }
+}
