@@ -76,8 +76,22 @@ codes! {
     E0501: "self-read outside the box",
     E0502: "no clause defines the base",
     E0503: "bindings that depend on each other in a cycle",
+    E0504: "data-dependent self-read of a point not yet computed",
+    E0701: "integer division by zero, or negative integer power",
+    E0702: "index out of bounds",
+    E0703: "assertion failed",
+    E0704: "overflow or NaN under `--checked`",
+    E0705: "extents differ at entry",
+    E0706: "`argmax` or `argmin` of nothing",
+    E0801: "memory limit",
+    E0802: "recursion depth",
+    E0803: "step or time limit",
     E0901: "file not found",
+    E0902: "access outside the allowed directories",
     E0903: "malformed file",
+    E0904: "loaded data of another shape or type",
+    E0905: "missing input",
+    E0906: "ill-typed input",
 }
 
 impl Code {

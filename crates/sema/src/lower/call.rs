@@ -228,6 +228,9 @@ impl<'p> Lower<'p> {
         args: Vec<Option<Val<'p>>>,
     ) -> R<Val<'p>> {
         let frame = self.activation(id, parent, args)?;
+        if self.rule_of(id).is_some() {
+            return self.call_with_rule(id, &frame);
+        }
         let Some(value) = self.value_of(id) else {
             return unsupported(self.here, "a function without a body");
         };

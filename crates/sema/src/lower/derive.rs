@@ -113,6 +113,14 @@ impl<'p> Lower<'p> {
     }
 
     pub(super) fn differential(&mut self, of: ExprId) -> R<Val<'p>> {
+        if let Some(tangents) = self.frame.tangents.clone() {
+            // In a rule, `@x[i]` is the tangent of `x`, read where `x` would be.
+            let mut frame = self.frame.clone();
+            for (local, tangent) in tangents.iter() {
+                frame.bind(*local, tangent.clone());
+            }
+            return self.within(frame, |cx| cx.eval(of));
+        }
         let term = Term { factor: None, target: of, frame: self.frame.clone() };
         Ok(Val::Differential(Rc::new(vec![term])))
     }

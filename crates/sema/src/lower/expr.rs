@@ -17,6 +17,9 @@ impl<'p> Lower<'p> {
     /// The type of an expression; a constant has the type of its use.
     pub(super) fn ty(&self, expr: ExprId) -> Ty {
         let ty = self.typed.instance(self.frame.instance).expr(expr).clone();
+        if self.frame.tangents.is_some() {
+            return plain(&ty);
+        }
         match self.frame.retype {
             Some((from, to)) => retyped(&ty, from, to),
             None => ty,
@@ -325,6 +328,15 @@ impl<'p> Lower<'p> {
             Ty::Fn(function) => Some(function),
             _ => None,
         }
+    }
+}
+
+/// The type without `@`.
+fn plain(ty: &Ty) -> Ty {
+    match ty {
+        Ty::Differential(inner) => plain(inner),
+        Ty::Tuple(parts) => Ty::Tuple(parts.iter().map(plain).collect()),
+        other => other.clone(),
     }
 }
 

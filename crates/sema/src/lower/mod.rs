@@ -22,7 +22,7 @@
 //! | `branch.rs`, `patterns.rs`, `decide.rs`, `conditions.rs` | `if`, `match`, `where` |
 //! | `block.rs`, `clauses.rs`, `order.rs` | statements and indexed definitions |
 //! | `reduce.rs`, `extremes.rs`, `comprehend.rs`, `derive.rs` | reductions, comprehensions, derivatives |
-//! | `call.rs`, `coordinates.rs`, `builtin.rs`, `functions.rs` | calls, builtins, host functions |
+//! | `call.rs`, `coordinates.rs`, `builtin.rs`, `functions.rs`, `rules.rs` | calls, builtins, host functions |
 //! | `host.rs`, `text.rs`, `entry.rs`, `finish.rs` | host code, strings, the entry, outputs and pruning |
 
 mod access;
@@ -50,6 +50,7 @@ mod names;
 mod order;
 mod patterns;
 mod reduce;
+mod rules;
 mod scalar;
 mod symbols;
 mod tensors;

@@ -16,6 +16,7 @@ use einlang_tir::types::{Elem, Ident, Loc};
 
 use super::Lower;
 use super::value::{Form, R, Scalar, TensorId};
+use crate::types::InstanceId;
 
 /// A module under construction.
 #[derive(Debug)]
@@ -33,6 +34,8 @@ pub(super) struct ModuleCx {
     pub(super) value_vars: HashMap<Ident, Var>,
     /// What the host asked for.
     pub(super) outputs: Vec<(Ident, HostDef)>,
+    /// Functions with derivative rules.
+    pub(super) functions: HashMap<InstanceId, Ident>,
     /// Bindings with assertions, which are evaluated in any case.
     pub(super) kept: Vec<Ident>,
 }
@@ -62,6 +65,7 @@ impl<'p> Lower<'p> {
             integer_vars: HashMap::new(),
             value_vars: HashMap::new(),
             outputs: Vec::new(),
+            functions: HashMap::new(),
             kept: Vec::new(),
         });
         let id = self.modules.len() - 1;

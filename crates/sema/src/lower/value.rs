@@ -118,6 +118,8 @@ pub(super) struct Frame<'p> {
     pub(super) exprs: Rc<HashMap<ExprId, Val<'p>>>,
     /// What the index variables of the analysis are in the module under construction.
     pub(super) vars: Rc<HashMap<Var, (usize, Quasi)>>,
+    /// In a rule, the tangents of the parameters: what `@x` means.
+    pub(super) tangents: Option<Rc<HashMap<LocalId, Val<'p>>>>,
     /// A constant takes the type of its use: from one element type to another.
     pub(super) retype: Option<(Elem, Elem)>,
 }
@@ -136,6 +138,7 @@ impl<'p> Frame<'p> {
             env: Rc::default(),
             exprs: Rc::default(),
             vars: Rc::default(),
+            tangents: None,
             retype: None,
         }
     }

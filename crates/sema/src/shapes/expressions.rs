@@ -103,7 +103,7 @@ impl<'p> Analyser<'p> {
 
     fn unary(&mut self, op: UnaryOp, operand: ExprId) -> Shape {
         match (op, self.eval(operand)) {
-            (UnaryOp::Neg, Shape::Int(value)) => integer(value.scale(-1)),
+            (UnaryOp::Neg, Shape::Int(value)) => self.fitting(operand, integer(value.scale(-1))),
             (_, Shape::Int(_)) => Shape::Opaque,
             (_, Shape::Ints(values)) => plain(Shape::Ints(values)),
             (_, other) => other,
@@ -128,12 +128,25 @@ impl<'p> Analyser<'p> {
         if let (Shape::Int(x), Shape::Int(y)) = (&left, &right) {
             return match op {
                 BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => {
-                    self.arithmetic(op, x, y)
+                    self.fitting(expr, self.arithmetic(op, x, y))
                 }
                 _ => Shape::Opaque,
             };
         }
         self.whole(expr, &left, &right, a, b)
+    }
+
+    /// What is computed in a narrow or unsigned type may wrap, so only constants that fit are known.
+    fn fitting(&self, expr: ExprId, shape: Shape) -> Shape {
+        let Ty::Scalar(scalar) = self.ty(expr) else { return shape };
+        if matches!(scalar, Scalar::I32 | Scalar::I64) {
+            return shape;
+        }
+        let constant = shape.as_quasi().and_then(|value| value.as_constant());
+        let fits = |value: i64| {
+            scalar.bounds().is_some_and(|(low, high)| (low..=high).contains(&i128::from(value)))
+        };
+        if constant.is_some_and(fits) { shape } else { Shape::Opaque }
     }
 
     /// Whole-tensor arithmetic, leaf by leaf.

@@ -36,6 +36,9 @@ impl Analyser<'_> {
                 if !self.frame.scope.is_empty() {
                     self.local_data.insert(var);
                 }
+                if scalar.bounds().is_some_and(|(low, _)| low == 0) {
+                    self.facts.nonnegative(var);
+                }
                 Shape::Int(var.into())
             }
             Ty::Tensor(element, extents) => {

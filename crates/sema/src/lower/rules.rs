@@ -1,0 +1,268 @@
+//! Functions with a derivative rule of their own: they stay functions of the module until it is
+//! differentiated, and so do their rules.
+//!
+//! Values are flattened: one parameter per number or tensor. A rule takes the function's
+//! parameters and then their tangents (or the cotangents of the result) and gives the tangents of
+//! the result (or the cotangents of the parameters).
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use einlang_tir::module::{Function, Rule as TirRule, SymbolSource};
+use einlang_tir::region::{Arg, Def, InstKind, Region, Tensor as TirTensor};
+use einlang_tir::types::{Ident, Loc, TensorType};
+
+use super::module::loc;
+use super::types::Leaf;
+use super::value::{Frame, R, Scalar, Val};
+use super::{Lower, unsupported};
+use crate::hir::{DefId, DefKind, LocalId, LocalKind, Owner, Res, Rule};
+use crate::types::{InstanceId, Ty};
+
+impl<'p> Lower<'p> {
+    /// The rule of an instance's function, if a derivative may ask for it.
+    pub(super) fn rule_of(&self, id: InstanceId) -> Option<(DefId, &'p Rule)> {
+        let instance = self.typed.instance(id);
+        let (None, Owner::Def(def)) = (instance.lambda, self.body_of(instance.body).owner) else {
+            return None;
+        };
+        if self.requesting.is_empty() {
+            return None;
+        }
+        let mut rules = self.program.defs.iter().filter_map(|(at, item)| match &item.kind {
+            DefKind::Rule(rule) if rule.target == Res::Def(def) => Some((at, rule)),
+            _ => None,
+        });
+        rules.next()
+    }
+
+    /// A call that stays a call.
+    pub(super) fn call_with_rule(&mut self, id: InstanceId, frame: &Frame<'p>) -> R<Val<'p>> {
+        let ret = self.typed.instance(id).ret.clone();
+        if self.in_region() {
+            return self.emit_call(id, frame, &ret);
+        }
+        let leaves = self.leaf_types(&ret).unwrap_or_default();
+        let span = self.here;
+        let mut values = Vec::with_capacity(leaves.len());
+        for (at, leaf) in leaves.iter().enumerate() {
+            let (inner, around, of) = (frame.clone(), frame.clone(), ret.clone());
+            let element = move |cx: &mut Lower<'p>, point: &[einlang_tir::region::Subscript]| {
+                let value = cx.emit_call(id, &inner, &of)?;
+                match value.leaves().into_iter().nth(at) {
+                    Some(Val::Scalar(scalar)) => Ok(scalar),
+                    Some(Val::Tensor(tensor)) => cx.element(&tensor, point, true, span),
+                    _ => unsupported(span, "the result of a function with a rule"),
+                }
+            };
+            values.push(match leaf.rank {
+                0 => {
+                    let name = self.fresh("v");
+                    let id = self.define_scalar(&name, span, |cx| element(cx, &[]))?;
+                    Val::named(leaf.elem, 0, id)
+                }
+                rank => {
+                    let extents = move |cx: &mut Lower<'p>| cx.result_extents(id, &around, at);
+                    Val::lazy(leaf.elem, rank, false, extents, element)
+                }
+            });
+        }
+        Ok(self.record(&ret, &mut values.into_iter()))
+    }
+
+    fn result_extents(
+        &mut self,
+        id: InstanceId,
+        frame: &Frame<'p>,
+        leaf: usize,
+    ) -> R<Vec<einlang_index::Quasi>> {
+        let shape = &self.shapes.instance(id).ret;
+        self.within(frame.clone(), |cx| cx.shape_extents(shape, leaf))
+    }
+
+    /// The call in the region that is open.
+    fn emit_call(&mut self, id: InstanceId, frame: &Frame<'p>, ret: &Ty) -> R<Val<'p>> {
+        let function = self.tir_function(id)?;
+        let mut args = Vec::new();
+        for value in frame.params.iter() {
+            self.add_args(value, &mut args)?;
+        }
+        let mut defs = Vec::new();
+        let mut values = Vec::new();
+        let leaves = self.leaf_types(ret).unwrap_or_default();
+        for (at, leaf) in leaves.iter().enumerate() {
+            if leaf.rank == 0 {
+                let value = self.new_value(leaf.elem);
+                defs.push(Def::Scalar(value));
+                values.push(Val::Scalar(Scalar::value(value)));
+                continue;
+            }
+            let extents = self.result_extents(id, frame, at)?;
+            let dims = extents.iter().cloned().map(Into::into).collect();
+            let (tensor, name) = self.home_tensor("called", leaf.elem, extents);
+            defs.push(Def::Tensor(TirTensor { name, ty: TensorType { elem: leaf.elem, dims } }));
+            values.push(Val::named(leaf.elem, leaf.rank, tensor));
+        }
+        let at = loc(self.here);
+        self.push_inst(defs, InstKind::Call { function, args }, at);
+        Ok(self.record(ret, &mut values.into_iter()))
+    }
+
+    /// The operands for the leaves of a value.
+    fn add_args(&mut self, value: &Val<'p>, args: &mut Vec<Arg>) -> R<()> {
+        for leaf in value.leaves() {
+            args.push(match leaf {
+                Val::Scalar(scalar) => self.arg(&scalar)?,
+                Val::Tensor(tensor) => {
+                    let id = self.materialise(&tensor, "arg", self.here)?;
+                    Arg::Tensor(self.import(id)?.0)
+                }
+                _ => return unsupported(self.here, "this argument of a function with a rule"),
+            });
+        }
+        Ok(())
+    }
+
+    /// The function of the module, with its rule, made when it is first called.
+    fn tir_function(&mut self, id: InstanceId) -> R<Ident> {
+        if let Some(name) = self.cx().functions.get(&id) {
+            return Ok(name.clone());
+        }
+        let Some((rule_def, rule)) = self.rule_of(id) else {
+            return unsupported(self.here, "a function without its rule");
+        };
+        if !self.captures_of(id).is_empty() {
+            return unsupported(self.here, "a function with a rule that captures bindings");
+        }
+        let base = match self.body_of(self.typed.instance(id).body).owner {
+            Owner::Def(def) => self.spelling(self.program.def(def).name.name).to_owned(),
+            Owner::Module(_) => "function".to_owned(),
+        };
+        let n_before = self.cx().functions.len();
+        let suffix = if n_before == 0 { String::new() } else { format!(".{n_before}") };
+        let name = Ident::new(&format!("{base}{suffix}"));
+        self.cx().functions.insert(id, name.clone());
+        let body = self.function_region(id, None)?;
+        let Some(rule_id) = self.rule_instance(rule, id) else {
+            return unsupported(self.program.def(rule_def).span, "this rule");
+        };
+        let ending = if rule.reverse { "adj" } else { "tan" };
+        let rule_name = Ident::new(&format!("{base}{suffix}_{ending}"));
+        let rule_body = self.function_region(rule_id, Some((rule, id)))?;
+        let place = loc(self.here);
+        let link = TirRule { function: rule_name.clone(), reverse: rule.reverse };
+        let functions = &mut self.cx().tir.functions;
+        functions.push(Function { name: name.clone(), body, rule: Some(link), loc: place });
+        functions.push(Function { name: rule_name, body: rule_body, rule: None, loc: place });
+        Ok(name)
+    }
+
+    /// The instance of a rule for the signature of its function.
+    fn rule_instance(&self, rule: &Rule, target: InstanceId) -> Option<InstanceId> {
+        let mut params = self.typed.instance(target).params.clone();
+        if rule.reverse {
+            params.push(self.typed.instance(target).ret.clone());
+        }
+        let plain = |ty: &Ty| ty.without_extents();
+        self.typed.ids().find(|id| {
+            let instance = self.typed.instance(*id);
+            instance.body == rule.body
+                && instance.params.iter().map(plain).eq(params.iter().map(plain))
+        })
+    }
+
+    /// The region of a function, or of the rule for one.
+    fn function_region(&mut self, id: InstanceId, of: Option<(&'p Rule, InstanceId)>) -> R<Region> {
+        let instance = self.typed.instance(id);
+        let mut params = Vec::new();
+        let mut frame = Frame::new(id, instance.body, None);
+        let mut values = Vec::new();
+        for ty in &instance.params {
+            values.push(self.function_param(ty, &mut params)?);
+        }
+        let mut tangents: HashMap<LocalId, Val<'p>> = HashMap::new();
+        let patterns = self.params_of(id);
+        for (at, (param, value)) in patterns.iter().zip(&values).enumerate() {
+            let outer = std::mem::replace(&mut self.frame, frame);
+            let bound = self.bind_pattern(&param.pattern, value, &instance.params[at]);
+            frame = std::mem::replace(&mut self.frame, outer);
+            bound?;
+            let is_cotangent = of.is_some_and(|(rule, _)| rule.reverse) && at + 1 == patterns.len();
+            let is_forward = of.is_some_and(|(rule, _)| !rule.reverse);
+            let mut names = Vec::new();
+            super::order::pattern_locals(&param.pattern, &mut |local| names.push(local));
+            if let ([local], true) = (&names[..], is_cotangent || is_forward) {
+                let tangent = match is_cotangent {
+                    true => value.clone(),
+                    false => self.function_param(&instance.params[at], &mut params)?,
+                };
+                tangents.insert(*local, tangent);
+            }
+        }
+        frame.params = Rc::new(values);
+        frame.tangents = of.map(|_| Rc::new(tangents));
+        let target = of.map(|(_, target)| target);
+        let Some(value) = self.value_of(id) else {
+            return unsupported(self.here, "a function without a body");
+        };
+        let (mut region, ()) = self.region(|cx| {
+            cx.within(frame, |cx| {
+                if let Some(target) = target {
+                    cx.bind_result(target)?;
+                }
+                let value = cx.eval(value)?;
+                let mut results = Vec::new();
+                cx.add_args(&value, &mut results)?;
+                Ok((results, ()))
+            })
+        })?;
+        region.params = params;
+        Ok(region)
+    }
+
+    /// New parameters for the leaves of a value.
+    fn function_param(&mut self, ty: &Ty, params: &mut Vec<Def>) -> R<Val<'p>> {
+        let Some(leaves) = self.leaf_types(ty) else {
+            return unsupported(self.here, "this parameter of a function with a rule");
+        };
+        let mut values = Vec::with_capacity(leaves.len());
+        for leaf in &leaves {
+            values.push(self.leaf_param(leaf, params));
+        }
+        Ok(self.record(ty, &mut values.into_iter()))
+    }
+
+    fn leaf_param(&mut self, leaf: &Leaf, params: &mut Vec<Def>) -> Val<'p> {
+        if leaf.rank == 0 {
+            let value = self.new_value(leaf.elem);
+            params.push(Def::Scalar(value));
+            return Val::Scalar(Scalar::value(value));
+        }
+        let (id, name) = self.home_tensor("param", leaf.elem, Vec::new());
+        let mut extents = Vec::with_capacity(leaf.rank);
+        for axis in 0..leaf.rank {
+            let source = SymbolSource::Shape(name.clone(), axis);
+            let text = format!("{}.{axis}", name.as_str());
+            extents.push(self.new_symbol(&text, source, Loc::default()).into());
+        }
+        let dims = extents.iter().cloned().map(Into::into).collect();
+        (self.tensors[id.0].extents, self.tensors[id.0].rank) = (extents, leaf.rank);
+        params.push(Def::Tensor(TirTensor { name, ty: TensorType { elem: leaf.elem, dims } }));
+        Val::named(leaf.elem, leaf.rank, id)
+    }
+
+    /// Binds `result` in a rule to a call of the function; it goes away if nothing uses it.
+    fn bind_result(&mut self, target: InstanceId) -> R<()> {
+        let found = self.body().locals.iter().find(|(_, local)| {
+            local.kind == LocalKind::Let && self.spelling(local.name.name) == "result"
+        });
+        let Some((local, _)) = found else { return Ok(()) };
+        let n_params = self.typed.instance(target).params.len();
+        let mut frame = Frame::new(target, self.typed.instance(target).body, None);
+        frame.params = Rc::new(self.frame.params.iter().take(n_params).cloned().collect());
+        let ret = self.typed.instance(target).ret.clone();
+        let value = self.emit_call(target, &frame, &ret)?;
+        self.frame.bind(local, value);
+        Ok(())
+    }
+}
