@@ -23,7 +23,7 @@ pub(crate) const HELP_TEMPLATE: &str =
 
 /// The answer to `--version`; `-V` gives its first words only.
 const LONG_VERSION: &str =
-    concat!(env!("CARGO_PKG_VERSION"), "\nbackends: none (this build parses, checks and formats)");
+    concat!(env!("CARGO_PKG_VERSION"), "\nbackends: interp (evaluates point by point)");
 
 const EXAMPLES: &str = "\
 Examples:

@@ -39,6 +39,11 @@ fn report(info: &PanicHookInfo<'_>) -> String {
     words(what, &place) + &backtrace
 }
 
+/// Reports a promise that the compiler broke without a panic.
+pub(crate) fn tell(what: &str) {
+    let _ = io::stderr().lock().write_all(words(what, "evaluation").as_bytes());
+}
+
 fn words(what: &str, place: &str) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let (system, machine) = (std::env::consts::OS, std::env::consts::ARCH);

@@ -3,13 +3,12 @@
 //! Invariants: a file is replaced as a whole or not at all, keeps its permissions, and a link to it
 //! stays a link; a file whose permissions say that it must not be written is not replaced.
 
-use std::fs::{self, DirEntry, File, Metadata};
-use std::io::{self, Read, Write};
+use std::fs::{self, DirEntry, File};
+use std::io::{self, Read};
 use std::path::Path;
 
-use einlang_driver::MAX_SOURCE_BYTES;
+use einlang_driver::{MAX_SOURCE_BYTES, files};
 use einlang_source::{World, WorldError};
-use tempfile::NamedTempFile;
 
 /// Files as the operating system shows them; relative paths start at the current directory.
 #[derive(Clone, Copy, Debug)]
@@ -40,12 +39,7 @@ impl World for DiskWorld {
     }
 
     fn write_atomic(&self, path: &Path, bytes: &[u8]) -> Result<(), WorldError> {
-        // A link is followed first: what is replaced is the file it leads to.
-        let target = fs::canonicalize(path).or_else(|error| match error.kind() {
-            io::ErrorKind::NotFound => Ok(path.to_owned()),
-            _ => Err(error),
-        });
-        target.and_then(|target| replace(&target, bytes)).map_err(|error| failure(&error))
+        files::replace(path, bytes).map_err(|error| failure(&error))
     }
 }
 
@@ -60,50 +54,6 @@ pub(crate) fn read_limited(reader: impl Read) -> Result<Vec<u8>, WorldError> {
     let limit = MAX_SOURCE_BYTES as u64 + 1;
     reader.take(limit).read_to_end(&mut bytes).map_err(|error| failure(&error))?;
     if bytes.len() > MAX_SOURCE_BYTES { Err(WorldError::TooLarge) } else { Ok(bytes) }
-}
-
-/// Writes a file beside the target and moves it over the target once it is safely on the disk.
-fn replace(target: &Path, bytes: &[u8]) -> io::Result<()> {
-    let old = fs::metadata(target).ok();
-    if old.as_ref().is_some_and(Metadata::is_dir) {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
-    if old.as_ref().is_some_and(|old| old.permissions().readonly()) {
-        return Err(io::ErrorKind::PermissionDenied.into());
-    }
-    let mut new = beside(target, old.is_some())?;
-    new.write_all(bytes)?;
-    if let Some(old) = &old {
-        take_over(new.as_file(), old)?;
-    }
-    new.as_file().sync_all()?;
-    new.persist(target)?;
-    Ok(())
-}
-
-/// A temporary file in the folder of the target. It is private until it takes over permissions;
-/// if there are none to take over, it has those of any new file.
-fn beside(target: &Path, is_private: bool) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".einlang-");
-    #[cfg(unix)]
-    if !is_private {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-    builder.tempfile_in(folder.unwrap_or(Path::new(".")))
-}
-
-/// Gives the new file the owner, where that is allowed, and the permissions of the old one.
-fn take_over(new: &File, old: &Metadata) -> io::Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{MetadataExt, fchown};
-        // Only the superuser may give files away, and for everyone else nothing changes.
-        let _ = fchown(new, Some(old.uid()), Some(old.gid()));
-    }
-    new.set_permissions(old.permissions())
 }
 
 fn failure(error: &io::Error) -> WorldError {

@@ -6,12 +6,13 @@
 //! | `commands/` | one file per command |
 //! | `inputs.rs` | the programs that a command is about: files, directories, `-`, `-c` |
 //! | `terminal.rs`, `message.rs` | standard output, standard error, colours |
+//! | `running/` | where a program prints, Ctrl-C, progress, amounts |
 //! | `disk.rs` | the `World` over a disk |
 //! | `bug.rs` | what happens when the compiler itself fails |
 //! | `exit.rs` | how a command ends |
 //!
 //! Invariants: data goes to standard output and everything else to standard error; the exit code is
-//! 0, 1, 2 or 3 as [`exit::Exit`] says; no decision about the language is made here.
+//! 0, 1, 2 or 3 as [`exit::Exit`] says, or 130 for a run that was interrupted; no decision about the language is made here.
 
 mod args;
 mod bug;
@@ -20,6 +21,7 @@ mod disk;
 mod exit;
 mod inputs;
 mod message;
+mod running;
 mod shorthand;
 mod terminal;
 

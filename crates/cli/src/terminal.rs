@@ -94,7 +94,13 @@ impl Terminal {
         }
     }
 
-    fn is_for_people(&self) -> bool {
+    /// Whether somebody sees what is written to standard error.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.is_for_people() && !self.quiet && io::stderr().is_terminal()
+    }
+
+    /// Whether messages are for people and not for programs.
+    pub(crate) fn is_for_people(&self) -> bool {
         self.options.message_format == MessageFormat::Human
     }
 }

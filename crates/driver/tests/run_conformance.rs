@@ -18,6 +18,7 @@ use einlang_interp::stop::{Stop, StopCode};
 use einlang_interp::value::HostValue;
 use einlang_sema::lower::{self, Lowered};
 use einlang_source::{MemoryWorld, Sources};
+use einlang_tir::passes::{Ctx, PASSES, run_passes};
 
 /// How many cases were answered when this was written; fewer is a step back.
 const LEAST_RIGHT: usize = 275;
@@ -107,7 +108,15 @@ fn judge(path: &Path, text: &str) -> Outcome {
             Some(d) if d.message.starts_with("not supported yet") => Outcome::Open,
             other => Outcome::Wrong(other.map_or(String::new(), |d| d.message.clone())),
         },
-        Some(Ok(lowered)) => run(&case, &lowered, &sources),
+        Some(Ok(mut lowered)) => {
+            for module in &mut lowered.program.modules {
+                let ctx = Ctx { verify: true, ..Ctx::default() };
+                if let Err(stopped) = run_passes(module, PASSES, &ctx, &mut |_, _| {}) {
+                    return Outcome::Wrong(format!("{stopped:?}"));
+                }
+            }
+            run(&case, &lowered, &sources)
+        }
     }
 }
 

@@ -1,20 +1,27 @@
 //! `einlang run`: checks a program and evaluates it.
 
-use clap::Args;
-use einlang_driver::Session;
-use einlang_source::FileId;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use crate::Shell;
+use clap::{Args, ValueEnum};
+use einlang_driver::{
+    Executable, Failure, Given, Limits, Outcome, Permits, Printer, ProjectIo, RunOptions, Session,
+};
+use einlang_source::Diagnostics;
+
 use crate::args::{CheckingArgs, HELP_TEMPLATE, ProgramArg};
 use crate::exit::{Exit, Stop};
-use crate::inputs;
-use crate::message::{Level, Message};
+use crate::inputs::{self, Input};
+use crate::message::Message;
+use crate::running::{self, Console, Progress, Target};
+use crate::{Shell, bug};
 
 const EXAMPLES: &str = "\
 Examples:
-  einlang run model.ein            run a program; `einlang model.ein` is short for it
-  einlang run -c 'let x = 1 + 2;'  run a program given as text
-  einlang run - < model.ein        run a program from standard input";
+  einlang run model.ein                         run a program; `einlang model.ein` is short for it
+  einlang run model.ein --json                  print its outputs as one JSON object
+  einlang run model.ein --input A=a.npy --input lr=0.2
+  einlang run -c 'print(1 + 2);'                run a program given as text";
 
 /// Run a program
 #[derive(Debug, Args)]
@@ -26,35 +33,197 @@ Examples:
 pub(crate) struct RunArgs {
     #[command(flatten)]
     program: ProgramArg,
+    /// The value of an input: a literal, or a file (npy, npz, csv, safetensors, json, png, pgm)
+    #[arg(long = "input", value_name = "NAME=VALUE", value_parser = named_value)]
+    inputs: Vec<(String, String)>,
+    /// Print the outputs as one JSON object; what the program prints goes to standard error
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     checking: CheckingArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
+}
+
+/// What a program may do, and how much of it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits and modes")]
+struct LimitArgs {
+    /// How the program is evaluated: interp (point by point)
+    #[arg(long, value_name = "NAME", default_value = "interp", hide_possible_values = true)]
+    backend: Backend,
+    /// Treat integer overflow and NaN that appears as errors
+    #[arg(long)]
+    checked: bool,
+    /// Let the program read this file or folder besides its own folder
+    #[arg(long, value_name = "PATH")]
+    allow_read: Vec<PathBuf>,
+    /// Let the program write this file or folder besides its own folder
+    #[arg(long, value_name = "PATH")]
+    allow_write: Vec<PathBuf>,
+    /// The most memory for values, such as 512M [default: 4G]
+    #[arg(long, value_name = "BYTES", value_parser = running::bytes)]
+    max_memory: Option<u64>,
+    /// How many calls may be open at once [default: 10000]
+    #[arg(long, value_name = "N")]
+    max_depth: Option<usize>,
+    /// How many steps the evaluation may take [default: no limit]
+    #[arg(long, value_name = "N")]
+    max_steps: Option<u64>,
+    /// How long the evaluation may take, such as 10 or 500ms [default: no limit]
+    #[arg(long, value_name = "TIME", value_parser = running::duration)]
+    timeout: Option<Duration>,
+}
+
+/// The value of `--backend`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Backend {
+    Interp,
+}
+
+impl LimitArgs {
+    fn limits(&self, zero_fill: bool) -> Limits {
+        // There is one way to evaluate today, and the match sees to it that another is not missed.
+        match self.backend {
+            Backend::Interp => {}
+        }
+        let usual = Limits::default();
+        Limits {
+            checked: self.checked,
+            zero_fill,
+            memory: self.max_memory.unwrap_or(usual.memory),
+            depth: self.max_depth.unwrap_or(usual.depth),
+            steps: self.max_steps,
+            ..usual
+        }
+    }
+}
+
+impl RunArgs {
+    fn options(&self) -> RunOptions {
+        let given = |(name, text): &(String, String)| (name.clone(), Given::Text(text.clone()));
+        RunOptions {
+            inputs: self.inputs.iter().map(given).collect(),
+            limits: self.limits.limits(self.checking.options().zero_fill),
+            timeout: self.limits.timeout,
+        }
+    }
+
+    fn permits(&self, input: &Input) -> Result<Permits, Stop> {
+        let folder = match input {
+            Input::File(path) => path.parent().unwrap_or(Path::new("")),
+            Input::Stdin | Input::Text(_) => Path::new(""),
+        };
+        let LimitArgs { allow_read, allow_write, .. } = &self.limits;
+        Permits::new(folder, allow_read, allow_write).map_err(|error| {
+            let text = format!("a path that the program may touch cannot be found: {error}");
+            Stop::Usage(Message::error(text).with_help("check `--allow-read` and `--allow-write`"))
+        })
+    }
+}
+
+fn named_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            Ok((name.trim().to_owned(), value.to_owned()))
+        }
+        _ => Err("write the name of the input, `=` and its value, as in `lr=0.2`".to_owned()),
+    }
 }
 
 /// Reports what is wrong with the program; one without errors is evaluated.
 pub(crate) fn run(args: &RunArgs, shell: &Shell) -> Result<Exit, Stop> {
     let input = inputs::single(&args.program, "run")?;
     let mut session = Session::new(&shell.world).with_options(args.checking.options());
-    let loaded = input.load(&mut session);
-    let (file, diagnostics) = match loaded {
-        Ok(file) => (Some(file), session.check(file)),
-        Err(errors) => (None, errors),
+    let built = match input.load(&mut session) {
+        Ok(file) => session.build(file),
+        Err(errors) => Err(Failure::Program(errors)),
     };
-    shell.terminal.diagnostics(session.sources(), &diagnostics);
-    match file.filter(|_| !diagnostics.has_errors()) {
-        Some(file) => execute(&session, file, shell),
-        None => {
-            shell.terminal.failed(&format!("run `{}`", input.name()), &diagnostics);
-            Ok(Exit::ProgramError)
+    let report = |found: &Diagnostics| shell.terminal.diagnostics(session.sources(), found);
+    let executable = match built {
+        Ok(executable) => executable,
+        Err(failure) => {
+            if let Failure::Program(errors) = &failure {
+                report(errors);
+                shell.terminal.failed(&format!("run `{}`", input.name()), errors);
+            }
+            return end(failure);
+        }
+    };
+    report(&executable.warnings);
+    match evaluate(args, &input, &executable, shell)? {
+        Ok(outcome) if args.json => {
+            shell.terminal.print(&format!("{}\n", outcome.json()))?;
+            Ok(Exit::Fine)
+        }
+        Ok(_) => Ok(Exit::Fine),
+        Err(failure) => {
+            if let Failure::Program(errors) = &failure {
+                report(errors);
+            }
+            end(failure)
         }
     }
 }
 
-/// What happens to a program that passed every check. A backend is plugged in here and nowhere
-/// else; until there is one, the program is well formed and nothing more is known about it.
-fn execute(_session: &Session<'_>, _file: FileId, shell: &Shell) -> Result<Exit, Stop> {
-    shell.terminal.say(&Message::new(
-        Level::Note,
-        "the program is well formed; nothing was evaluated, because this build has no backend",
+/// Runs the program; whatever it printed is written when this returns.
+fn evaluate(
+    args: &RunArgs,
+    input: &Input,
+    executable: &Executable,
+    shell: &Shell,
+) -> Result<Result<Outcome, Failure>, Stop> {
+    let (options, permits) = (args.options(), args.permits(input)?);
+    let target = match (args.json, shell.terminal.is_for_people()) {
+        (false, _) => Target::Output,
+        (true, true) => Target::Error,
+        (true, false) => Target::ErrorAsJson,
+    };
+    let mut console = Console::new(target);
+    running::watch(&console);
+    let progress = Progress::start(&console, &input.name(), shell.terminal.is_watched());
+    let mut printer = console.clone();
+    let mut io = ProjectIo::new(permits, &mut printer, options.limits.memory);
+    let result = executable.run(&options, &mut io);
+    drop(progress);
+    if let Ok(outcome) = &result
+        && !args.json
+        && executable.has_main()
+        && let Some(value) = outcome.outputs.first().filter(|value| !value.is_unit())
+    {
+        // If this fails, the console remembers it.
+        let _ = console.line(&value.text());
+    }
+    console.finish()?;
+    if result.is_ok() && !args.json && console.n_lines() == 0 {
+        hint(executable, shell);
+    }
+    Ok(result)
+}
+
+/// A program that prints nothing has computed something all the same.
+fn hint(executable: &Executable, shell: &Shell) {
+    let names: Vec<String> = executable.outputs().map(|name| format!("`{name}`")).collect();
+    if names.is_empty() || executable.has_main() {
+        return;
+    }
+    let (shown, rest) = names.split_at(names.len().min(5));
+    let more = if rest.is_empty() { "" } else { ", …" };
+    shell.terminal.summary(&format!(
+        "note: the program printed nothing; `--json` shows {}{more}",
+        shown.join(", ")
     ));
-    Ok(Exit::Fine)
+}
+
+fn end(failure: Failure) -> Result<Exit, Stop> {
+    match failure {
+        Failure::Program(_) => Ok(Exit::ProgramError),
+        Failure::Usage { message, help } => {
+            Err(Stop::Usage(Message::error(message).with_help(help)))
+        }
+        Failure::Bug(what) => {
+            bug::tell(&what);
+            Ok(Exit::Bug)
+        }
+    }
 }

@@ -83,7 +83,7 @@ impl<'p> Lower<'p> {
 
     /// Gives every leaf of a binding its name and extents.
     fn declare_binding(&mut self, local: LocalId, clauses: &[&'p Clause]) -> R<Vec<Target>> {
-        let ty = self.typed.instance(self.frame.instance).local(local).clone();
+        let ty = self.local_ty(local);
         let base = self.local_name(local);
         let Some(leaves) = self.leaf_types(&ty) else {
             return unsupported(self.here, format!("`{base}`, whose elements are not numbers"));

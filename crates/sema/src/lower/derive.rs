@@ -2,8 +2,8 @@
 //!
 //! A request becomes a lazy tensor whose elements are `deriv` entries, so what is not asked for is
 //! not computed. Target and parameter are tensors of one module: bindings that a request in the
-//! same function names get a name of their own wherever they are bound. A request that would reach
-//! back through code that has been evaluated already is refused rather than answered with zeros.
+//! same function names get a name of their own wherever they are bound. Definitions that were
+//! evaluated by an earlier module are copied into this one, so that no path is lost.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ use super::module::loc;
 use super::tensors::Home;
 use super::value::{Form, R, Scalar, Src, TensorId, Term, Val};
 use super::{Lower, unsupported};
-use crate::hir::{BinaryOp, ExprId, ExprKind, LocalId, Res};
+use crate::hir::{BinaryOp, DefKind, ExprId, ExprKind, LocalId, Owner, Res};
 use crate::types::walk;
 
 /// A tensor, or part of one, that a request names.
@@ -33,7 +33,11 @@ struct Target {
 impl<'p> Lower<'p> {
     /// The bindings that requests name, and the bodies with requests in them.
     pub(super) fn find_requested(&mut self) {
-        for (id, body) in self.program.bodies.iter() {
+        let is_rule = |owner: Owner| match owner {
+            Owner::Def(def) => matches!(self.program.def(def).kind, DefKind::Rule(_)),
+            Owner::Module(_) => false,
+        };
+        for (id, body) in self.program.bodies.iter().filter(|(_, body)| !is_rule(body.owner)) {
             let mut roots = Vec::new();
             walk::visit(body, body.value.into_iter().collect(), &mut |_, kind| {
                 if let ExprKind::Differential(of) = kind {
@@ -313,22 +317,19 @@ impl<'p> Lower<'p> {
         Ok(Val::lazy(elem, rank, false, extents, entry))
     }
 
-    /// Refuses a request whose target was computed before the module under construction.
+    /// Takes the definitions on the way from the parameter to the target into this module.
     fn check_path(&mut self, of: &Target, by: &Target) -> R<()> {
-        let module = self.module();
-        let is_earlier = |home: Home| matches!(home, Home::Module(home) if home != module);
         if of.id == by.id {
             return Ok(());
         }
-        let mut earlier = is_earlier(self.info(of.id).home);
-        let imports: Vec<TensorId> = self.modules[module].imports.keys().copied().collect();
-        for id in imports {
-            earlier |= id != by.id && is_earlier(self.info(id).home);
+        let is_earlier = !self.is_at_home(of.id) && self.info(of.id).home != Home::Host;
+        if !is_earlier && self.earlier_imports(by.id).is_empty() {
+            return Ok(());
         }
-        match earlier {
-            true => unsupported(self.here, "a derivative through values that were printed before"),
-            false => Ok(()),
+        if self.in_region() {
+            return unsupported(self.here, "a derivative inside a body of values printed before");
         }
+        self.reclaim(of.id, by.id)
     }
 
     fn left_extents(&mut self, target: &Target) -> R<Vec<einlang_index::Quasi>> {

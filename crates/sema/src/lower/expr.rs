@@ -10,7 +10,7 @@ use einlang_tir::types::Elem;
 use super::types::elem_of;
 use super::value::{Form, Frame, R, Scalar, Val};
 use super::{Lower, unsupported};
-use crate::hir::{BinaryOp, ExprId, ExprKind, UnaryOp};
+use crate::hir::{BinaryOp, ExprId, ExprKind, LocalId, UnaryOp};
 use crate::types::{Callee, FnTy, Ty};
 
 impl<'p> Lower<'p> {
@@ -24,6 +24,12 @@ impl<'p> Lower<'p> {
             Some((from, to)) => retyped(&ty, from, to),
             None => ty,
         }
+    }
+
+    /// The type of a binding; in a rule, differentials are plain values.
+    pub(super) fn local_ty(&self, local: LocalId) -> Ty {
+        let ty = self.typed.instance(self.frame.instance).local(local);
+        if self.frame.tangents.is_some() { plain(ty) } else { ty.clone() }
     }
 
     /// The value of an expression.

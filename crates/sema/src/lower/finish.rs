@@ -8,6 +8,7 @@ use einlang_tir::module::{Group, Module, SymbolSource};
 use einlang_tir::types::Ident;
 
 use super::module::ModuleCx;
+use super::reclaim::in_order;
 use super::value::R;
 use super::{Lower, NOT_YET};
 
@@ -70,7 +71,8 @@ fn patch(block: &mut Block, modules: &[ModuleCx], used: &HashSet<String>) {
         if let HostKind::Run(name, _) = &inst.kind
             && let Some(cx) = modules.iter().find(|cx| cx.tir.name == name.as_str())
         {
-            let args = cx.inputs.iter().chain(&cx.integers).cloned().collect();
+            let integers = in_order(cx.tir.vars.symbols(), &cx.integers);
+            let args = cx.inputs.iter().cloned().chain(integers).collect();
             inst.results = cx.outputs.iter().map(|output| output.1.clone()).collect();
             inst.kind = HostKind::Run(name.clone(), args);
         }

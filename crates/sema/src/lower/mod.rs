@@ -21,7 +21,7 @@
 //! | `expr.rs`, `names.rs`, `scalar.rs`, `whole.rs`, `arrays.rs`, `access.rs`, `update.rs` | expressions |
 //! | `branch.rs`, `patterns.rs`, `decide.rs`, `conditions.rs` | `if`, `match`, `where` |
 //! | `block.rs`, `clauses.rs`, `order.rs` | statements and indexed definitions |
-//! | `reduce.rs`, `extremes.rs`, `comprehend.rs`, `derive.rs` | reductions, comprehensions, derivatives |
+//! | `reduce.rs`, `extremes.rs`, `comprehend.rs`, `derive.rs`, `reclaim.rs` | reductions, comprehensions, derivatives |
 //! | `call.rs`, `coordinates.rs`, `builtin.rs`, `functions.rs`, `rules.rs` | calls, builtins, host functions |
 //! | `host.rs`, `text.rs`, `entry.rs`, `finish.rs` | host code, strings, the entry, outputs and pruning |
 
@@ -49,6 +49,7 @@ mod module;
 mod names;
 mod order;
 mod patterns;
+mod reclaim;
 mod reduce;
 mod rules;
 mod scalar;

@@ -28,7 +28,7 @@ pub(super) struct ModuleCx {
     pub(super) imports: HashMap<TensorId, (Ident, Vec<Quasi>)>,
     /// The operands of the `run`: inputs, then integers.
     pub(super) inputs: Vec<HostArg>,
-    pub(super) integers: Vec<HostArg>,
+    pub(super) integers: Vec<(Var, HostArg)>,
     pub(super) integer_vars: HashMap<u32, Var>,
     /// Symbols of integers that are computed.
     pub(super) value_vars: HashMap<Ident, Var>,

@@ -164,7 +164,7 @@ impl<'p> Lower<'p> {
     }
 
     /// The largest or smallest of some expressions of symbols, as a symbol.
-    fn extreme(&mut self, of: Vec<Quasi>, largest: bool) -> Quasi {
+    pub(super) fn extreme(&mut self, of: Vec<Quasi>, largest: bool) -> Quasi {
         let known = self.cx().tir.symbols.iter().find(|symbol| match &symbol.source {
             SymbolSource::Max(list) => largest && *list == of,
             SymbolSource::Min(list) => !largest && *list == of,

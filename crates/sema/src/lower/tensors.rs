@@ -176,7 +176,7 @@ impl<'p> Lower<'p> {
                 None => {
                     let wide = self.host_cast(host, elem, Elem::I64);
                     let var = self.new_symbol("k", SymbolSource::Argument, Loc::default());
-                    self.cx().integers.push(wide);
+                    self.cx().integers.push((var, wide));
                     self.cx().integer_vars.insert(number, var);
                     var
                 }

@@ -1,0 +1,25 @@
+//! Ctrl-C: the process ends at once, but neither in the middle of a file nor with lines unwritten.
+
+use std::process;
+use std::time::Duration;
+
+use einlang_driver::files;
+
+use super::Console;
+
+/// What shells expect of a process that was interrupted.
+const INTERRUPTED: i32 = 130;
+
+/// How long a file that is being written may take to get finished.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Ends the process when it is interrupted from now on.
+pub(crate) fn watch(console: &Console) {
+    let console = console.clone();
+    // Without a handler Ctrl-C still ends the process, only less tidily.
+    let _ = ctrlc::set_handler(move || {
+        let _no_file_is_begun = files::hold_writes(PATIENCE);
+        console.flush_soon(PATIENCE);
+        process::exit(INTERRUPTED);
+    });
+}

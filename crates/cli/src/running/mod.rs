@@ -1,0 +1,12 @@
+//! What `einlang run` needs besides a program: where it prints, how it is interrupted, how it shows
+//! that it is alive, and how amounts are written.
+
+mod amounts;
+mod console;
+mod interrupt;
+mod progress;
+
+pub(crate) use amounts::{bytes, duration};
+pub(crate) use console::{Console, Target};
+pub(crate) use interrupt::watch;
+pub(crate) use progress::Progress;

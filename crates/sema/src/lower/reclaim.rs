@@ -1,0 +1,390 @@
+//! Taking definitions into the module under construction that an earlier module evaluated.
+//!
+//! A derivative needs the definitions between its parameter and its target in one module, but a
+//! value that was printed in between belongs to a module that is closed. Its binding is copied
+//! here, under the name it has as an input, with everything it reads, down to the parameter and to
+//! what the host made. The copies repeat pure code; what was evaluated before stays as it was.
+
+use std::collections::{HashMap, HashSet};
+
+use einlang_index::{Domain, Quasi, Set, Var};
+use einlang_tir::host::{HostArg, HostKind, HostType, Intrinsic};
+use einlang_tir::module::{Group, SymbolSource};
+use einlang_tir::region::{Combiner, Def, Inst, InstKind, Over, Region};
+use einlang_tir::substitute::Substitution;
+use einlang_tir::types::{Elem, Ident, Loc};
+
+use super::tensors::Home;
+use super::value::{Form, R, Scalar, TensorId};
+use super::{Lower, unsupported};
+
+impl<'p> Lower<'p> {
+    /// Makes the definitions of everything that came from earlier modules part of this one, but
+    /// for the parameter of the request.
+    pub(super) fn reclaim(&mut self, target: TensorId, by: TensorId) -> R<()> {
+        self.import(target)?;
+        let mut front: Vec<Group> = Vec::new();
+        let mut open = self.earlier_imports(by);
+        while let Some(id) = open.pop() {
+            self.reclaim_one(id, by, &mut front)?;
+            open = self.earlier_imports(by);
+        }
+        let mut groups = sorted(front);
+        groups.append(&mut self.cx().tir.groups);
+        self.cx().tir.groups = groups;
+        Ok(())
+    }
+
+    /// What the module takes from earlier ones.
+    pub(super) fn earlier_imports(&mut self, by: TensorId) -> Vec<TensorId> {
+        let module = self.module();
+        let ids: Vec<TensorId> = self.modules[module].imports.keys().copied().collect();
+        let mut earlier: Vec<TensorId> = ids
+            .into_iter()
+            .filter(|id| {
+                let home = self.info(*id).home;
+                *id != by && matches!(home, Home::Module(home) if home != module)
+            })
+            .collect();
+        earlier.sort_unstable();
+        earlier
+    }
+
+    fn reclaim_one(&mut self, id: TensorId, by: TensorId, front: &mut Vec<Group>) -> R<()> {
+        let info = self.info(id).clone();
+        let Home::Module(home) = info.home else { return Ok(()) };
+        let found = self.modules[home]
+            .tir
+            .groups
+            .iter()
+            .find(|group| group.bindings.iter().any(|binding| binding.name == info.name));
+        let Some(group) = found.cloned() else {
+            return unsupported(self.here, "a derivative through values that were printed before");
+        };
+        let mut members = Vec::new();
+        for binding in &group.bindings {
+            let member = self
+                .tensors
+                .iter()
+                .position(|info| info.home == Home::Module(home) && info.name == binding.name);
+            let Some(member) = member.map(TensorId) else {
+                return unsupported(self.here, "a derivative through these values");
+            };
+            if member == by {
+                return unsupported(
+                    self.here,
+                    "a derivative by a part of a recurrence printed before",
+                );
+            }
+            self.import(member)?;
+            members.push((member, binding.name.clone()));
+        }
+        let mut copy = Copy { home, change: Substitution::default() };
+        for (member, name) in &members {
+            let (ident, _) = self.import(*member)?;
+            copy.change.tensors.insert(name.clone(), ident);
+        }
+        let group = self.copied_group(group, &mut copy)?;
+        for (member, _) in members {
+            self.settle_here(member)?;
+        }
+        front.push(group);
+        Ok(())
+    }
+
+    /// An input becomes a tensor of this module; its extents are passed as numbers.
+    fn settle_here(&mut self, id: TensorId) -> R<()> {
+        let module = self.module();
+        let Some((name, extents)) = self.modules[module].imports.remove(&id) else { return Ok(()) };
+        let host = self.host_value(id);
+        let cx = &mut self.modules[module];
+        if let Some(at) = cx.tir.inputs.iter().position(|input| input.name == name) {
+            cx.tir.inputs.remove(at);
+            cx.inputs.remove(at);
+        }
+        for (axis, extent) in extents.iter().enumerate() {
+            let Some(var) = extent.as_var() else { continue };
+            let axis = HostArg::Const(einlang_tir::constant::Const::int(Elem::I64, axis as i128));
+            let kind = HostKind::Intrinsic(Intrinsic::Extent, vec![host.clone(), axis]);
+            let length = self.host_value_of(HostType::Scalar(Elem::I64), kind);
+            let cx = &mut self.modules[module];
+            if let Some(symbol) = cx.tir.symbols.iter_mut().find(|symbol| symbol.var == var) {
+                symbol.source = SymbolSource::Argument;
+                cx.integers.push((var, length));
+            }
+        }
+        let info = &mut self.tensors[id.0];
+        (info.home, info.name, info.extents, info.index) =
+            (Home::Module(module), name, extents, None);
+        Ok(())
+    }
+
+    fn copied_group(&mut self, mut group: Group, copy: &mut Copy) -> R<Group> {
+        if let Some(until) = &mut group.until {
+            let var = self.new_symbol("steps", SymbolSource::Until, Loc::default());
+            copy.change.vars.insert(until.extent, var.into());
+            until.extent = var;
+            let index = self.new_index("t");
+            copy.change.vars.insert(until.index, index.into());
+            until.index = index;
+        }
+        for binding in &mut group.bindings {
+            if let Some(name) = copy.change.tensors.get(&binding.name) {
+                binding.name = name.clone();
+            }
+            for axis in &mut binding.axes {
+                self.map_symbols(&axis.dim.extent, copy)?;
+                axis.dim.extent =
+                    self.index_result(copy.change.quasi(&axis.dim.extent), self.here)?;
+                let fresh = self.new_index("i");
+                copy.change.vars.insert(axis.var, fresh.into());
+                axis.var = fresh;
+            }
+            for clause in &mut binding.clauses {
+                self.copied_domain(&mut clause.domain, copy)?;
+                if let Some(guard) = &mut clause.guard {
+                    self.copied_region(guard, copy)?;
+                }
+                self.copied_region(&mut clause.body, copy)?;
+            }
+        }
+        if let Some(until) = &mut group.until {
+            for bound in [&mut until.first, &mut until.max] {
+                self.map_symbols(bound, copy)?;
+                *bound = self.index_result(copy.change.quasi(bound), self.here)?;
+            }
+            self.copied_region(&mut until.condition, copy)?;
+        }
+        Ok(group)
+    }
+
+    fn copied_domain(&mut self, domain: &mut Over, copy: &mut Copy) -> R<()> {
+        for var in domain.params() {
+            self.map_symbol(var, copy)?;
+        }
+        let images = &copy.change.vars;
+        let mut image = |var: Var| images.get(&var).and_then(|expr| expr.as_affine().cloned());
+        let rename = |var: &Var| images.get(var).and_then(Quasi::as_var).unwrap_or(*var);
+        let dims: Vec<Var> = domain.dims().iter().map(rename).collect();
+        let sets: einlang_index::Result<Vec<Set>> =
+            domain.sets().iter().map(|set| set.replace(&mut image)).collect();
+        let sets = self.index_result(sets, self.here)?;
+        *domain = Over(Domain::of_sets(dims, sets));
+        Ok(())
+    }
+
+    fn copied_region(&mut self, region: &mut Region, copy: &mut Copy) -> R<()> {
+        region.params.iter_mut().for_each(|def| self.copied_def(def, copy));
+        let insts = std::mem::take(&mut region.insts);
+        for inst in insts {
+            region.insts.push(self.copied_inst(inst, copy)?);
+        }
+        region.results.iter_mut().for_each(|arg| copy.change.arg(arg));
+        Ok(())
+    }
+
+    fn copied_def(&mut self, def: &mut Def, copy: &mut Copy) {
+        if let Def::Scalar(value) = def {
+            let fresh = self.new_value(value.elem);
+            copy.change.values.insert(value.number, fresh.into());
+            *value = fresh;
+        }
+    }
+
+    fn copied_inst(&mut self, mut inst: Inst, copy: &mut Copy) -> R<Inst> {
+        for name in inst.tensors().into_iter().cloned().collect::<Vec<Ident>>() {
+            self.map_tensor(&name, copy)?;
+        }
+        match &mut inst.kind {
+            InstKind::Group(group) => {
+                for binding in &group.bindings {
+                    let name = self.tensor_name(binding.name.as_str());
+                    copy.change.tensors.insert(binding.name.clone(), name);
+                }
+                let inner =
+                    std::mem::replace(&mut **group, Group { bindings: Vec::new(), until: None });
+                **group = self.copied_group(inner, copy)?;
+                return Ok(inst);
+            }
+            InstKind::Reduce(reduction) => {
+                if let Combiner::Region(combine) = &mut reduction.combine {
+                    self.copied_region(combine, copy)?;
+                }
+                for dim in reduction.domain.dims().to_vec() {
+                    let fresh = self.new_index("k");
+                    copy.change.vars.insert(dim, fresh.into());
+                }
+                self.copied_domain(&mut reduction.domain, copy)?;
+                if let Some(guard) = &mut reduction.guard {
+                    self.copied_region(guard, copy)?;
+                }
+                self.copied_region(&mut reduction.body, copy)?;
+                inst.args_mut().into_iter().for_each(|arg| copy.change.arg(arg));
+                inst.results.iter_mut().for_each(|def| self.copied_def(def, copy));
+                return Ok(inst);
+            }
+            InstKind::Param { var, .. } => {
+                let fresh = self.new_symbol("n", SymbolSource::Local, Loc::default());
+                copy.change.vars.insert(*var, fresh.into());
+                *var = fresh;
+            }
+            InstKind::Converged(_) | InstKind::Call { .. } => {
+                return unsupported(self.here, "a derivative through these values, printed before");
+            }
+            kind => {
+                for expr in own_exprs(kind) {
+                    self.map_symbols(&expr, copy)?;
+                }
+            }
+        }
+        // Operands and index expressions first, then what is inside, then the results.
+        let mut inner: Vec<Region> = inst.regions_mut().into_iter().map(std::mem::take).collect();
+        let results = std::mem::take(&mut inst.results);
+        let replaced = copy.change.inst(&mut inst);
+        self.index_result(replaced, self.here)?;
+        for region in &mut inner {
+            self.copied_region(region, copy)?;
+        }
+        for (place, region) in inst.regions_mut().into_iter().zip(inner) {
+            *place = region;
+        }
+        inst.results = results;
+        inst.results.iter_mut().for_each(|def| self.copied_def(def, copy));
+        Ok(inst)
+    }
+
+    /// The tensor here for one of the earlier module.
+    fn map_tensor(&mut self, name: &Ident, copy: &mut Copy) -> R<()> {
+        if copy.change.tensors.contains_key(name) {
+            return Ok(());
+        }
+        let inputs = self.modules[copy.home].imports.iter();
+        let imported = inputs.into_iter().find(|(_, known)| known.0 == *name).map(|found| *found.0);
+        let own = self
+            .tensors
+            .iter()
+            .position(|info| info.home == Home::Module(copy.home) && info.name == *name);
+        let Some(id) = imported.or(own.map(TensorId)) else {
+            return unsupported(self.here, "a derivative through these values, printed before");
+        };
+        let (ident, _) = self.import(id)?;
+        copy.change.tensors.insert(name.clone(), ident);
+        Ok(())
+    }
+
+    fn map_symbols(&mut self, expr: &Quasi, copy: &mut Copy) -> R<()> {
+        let mut vars = Vec::new();
+        expr.for_each_var(&mut |var| vars.push(var));
+        vars.into_iter().try_for_each(|var| self.map_symbol(var, copy))
+    }
+
+    /// The expression here for a symbol of the earlier module.
+    fn map_symbol(&mut self, var: Var, copy: &mut Copy) -> R<()> {
+        if copy.change.vars.contains_key(&var) {
+            return Ok(());
+        }
+        let module = &self.modules[copy.home];
+        let Some(source) = module.tir.source(var).cloned() else { return Ok(()) };
+        let integer =
+            module.integers.iter().find(|known| known.0 == var).map(|known| known.1.clone());
+        let expr = match (source, integer) {
+            (SymbolSource::Argument, Some(host)) => {
+                let scalar = Scalar { elem: Elem::I64, form: Form::Host(host) };
+                self.quasi(&scalar)?
+            }
+            (SymbolSource::Shape(tensor, axis), _) => {
+                self.map_tensor(&tensor, copy)?;
+                let ident = copy.change.tensors.get(&tensor).cloned();
+                let known =
+                    self.cx().imports.values().find(|known| Some(&known.0) == ident.as_ref());
+                let extent = known.and_then(|known| known.1.get(axis).cloned());
+                let own = self.tensors.iter().find(|info| Some(&info.name) == ident.as_ref());
+                match extent.or_else(|| own.and_then(|info| info.extents.get(axis).cloned())) {
+                    Some(extent) => extent,
+                    None => return unsupported(self.here, "a derivative through these values"),
+                }
+            }
+            (SymbolSource::Value(tensor), _) => {
+                let id = self
+                    .tensors
+                    .iter()
+                    .position(|info| info.home == Home::Module(copy.home) && info.name == tensor);
+                let Some(id) = id.map(TensorId) else {
+                    return unsupported(self.here, "a derivative through these values");
+                };
+                let elem = self.info(id).elem;
+                self.quasi(&Scalar { elem, form: Form::Named(id) })?
+            }
+            (SymbolSource::Max(list), _) => self.mapped_extreme(list, true, copy)?,
+            (SymbolSource::Min(list), _) => self.mapped_extreme(list, false, copy)?,
+            _ => {
+                return unsupported(self.here, "a derivative through these values, printed before");
+            }
+        };
+        copy.change.vars.insert(var, expr);
+        Ok(())
+    }
+
+    fn mapped_extreme(&mut self, list: Vec<Quasi>, largest: bool, copy: &mut Copy) -> R<Quasi> {
+        let mut mapped = Vec::with_capacity(list.len());
+        for expr in &list {
+            self.map_symbols(expr, copy)?;
+            mapped.push(self.index_result(copy.change.quasi(expr), self.here)?);
+        }
+        Ok(self.extreme(mapped, largest))
+    }
+}
+
+/// The groups, each after those it reads.
+fn sorted(mut groups: Vec<Group>) -> Vec<Group> {
+    let mut done = Vec::with_capacity(groups.len());
+    while !groups.is_empty() {
+        let open: HashSet<Ident> = groups.iter().flat_map(names).collect();
+        let ready = groups.iter().position(|group| {
+            let own: Vec<Ident> = names(group).collect();
+            let mut waits = false;
+            for region in group.regions() {
+                region.for_each_inst(&mut |inst| {
+                    let read = inst.tensors();
+                    waits |= read.into_iter().any(|n| open.contains(n) && !own.contains(n));
+                });
+            }
+            !waits
+        });
+        done.push(groups.remove(ready.unwrap_or(0)));
+    }
+    done
+}
+
+fn names(group: &Group) -> impl Iterator<Item = Ident> + '_ {
+    group.bindings.iter().map(|binding| binding.name.clone())
+}
+
+/// The copy of a group from an earlier module.
+struct Copy {
+    home: usize,
+    change: Substitution,
+}
+
+/// The index expressions of an instruction without regions of its own binders.
+fn own_exprs(kind: &InstKind) -> Vec<Quasi> {
+    let of_place = |place: &einlang_tir::region::Place| -> Vec<Quasi> {
+        let exprs = place.at.iter().filter_map(|subscript| match subscript {
+            einlang_tir::region::Subscript::Index(expr) => Some(expr.clone()),
+            einlang_tir::region::Subscript::Value(_) => None,
+        });
+        exprs.collect()
+    };
+    match kind {
+        InstKind::Index(expr) => vec![expr.clone()],
+        InstKind::Read(read) => of_place(&read.place),
+        InstKind::Deriv { of, by } => [of_place(of), of_place(by)].concat(),
+        _ => Vec::new(),
+    }
+}
+
+/// The host values that a `run` passes for symbols, in the order of their declaration.
+pub(super) fn in_order(symbols: &[Var], integers: &[(Var, HostArg)]) -> Vec<HostArg> {
+    let known: HashMap<Var, &HostArg> = integers.iter().map(|(var, host)| (*var, host)).collect();
+    symbols.iter().filter_map(|var| known.get(var).map(|host| (*host).clone())).collect()
+}
