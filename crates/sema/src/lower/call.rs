@@ -234,14 +234,15 @@ impl<'p> Lower<'p> {
         let Some(value) = self.value_of(id) else {
             return unsupported(self.here, "a function without a body");
         };
-        let (exact, hint) = (std::mem::take(&mut self.exact), self.hint.take());
+        let exact = std::mem::take(&mut self.exact);
+        self.hint = None;
         let coordinates = std::mem::take(&mut self.coordinates);
         let result = self.within(frame, |cx| {
             cx.entry_checks(id)?;
             cx.eval(value)
         });
         self.coordinates = coordinates;
-        (self.exact, self.hint) = (exact, hint);
+        self.exact = exact;
         result
     }
 

@@ -178,9 +178,11 @@ impl<'p> Lower<'p> {
         if op == BinaryOp::Div
             && let ExprKind::Differential(by) = self.body().kind(right)
         {
+            let hint = self.hint.take();
             let Val::Differential(terms) = self.eval(left)? else {
                 return unsupported(self.here, "a derivative of this value");
             };
+            self.hint = hint;
             return self.request(&terms, *by, expr);
         }
         let (a, b) = (self.eval(left)?, self.eval(right)?);
@@ -211,10 +213,14 @@ impl<'p> Lower<'p> {
     /// `D / @p`
     fn request(&mut self, terms: &[Term<'p>], by: ExprId, expr: ExprId) -> R<Val<'p>> {
         let ty = self.ty(expr);
+        let hint = self.hint.take();
         let by = self.targets(by)?;
         let mut sum: Option<Val<'p>> = None;
         for term in terms {
             let of = self.within(term.frame.clone(), |cx| cx.targets(term.target))?;
+            if terms.len() == 1 && term.factor.is_none() && of.len() * by.len() == 1 {
+                self.hint = hint.clone();
+            }
             let mut leaves = Vec::with_capacity(of.len() * by.len());
             for of in &of {
                 for by in &by {
@@ -305,7 +311,7 @@ impl<'p> Lower<'p> {
             if self.in_region() {
                 return entry(self, &[]).map(Val::Scalar);
             }
-            let name = self.fresh("d");
+            let name = self.hint.take().unwrap_or_else(|| self.fresh("d"));
             let id = self.define_scalar(&name, span, |cx| entry(cx, &[]))?;
             return Ok(Val::named(elem, 0, id));
         }

@@ -76,8 +76,11 @@ impl<'p> Lower<'p> {
             return self.eval_kind(expr, kind);
         }
         let Some(elem) = elem_of(&self.ty(expr)) else { return self.eval_kind(expr, kind) };
-        if self.is_inlined_call(expr) {
-            return self.eval_kind(expr, kind);
+        if self.is_inlined_call(expr) || self.is_request(expr) {
+            self.hint = hint;
+            let value = self.eval_kind(expr, kind);
+            self.hint = None;
+            return value;
         }
         let mark = self.hoist(expr)?;
         let value = if self.needs_host_now(expr) {
@@ -105,6 +108,17 @@ impl<'p> Lower<'p> {
         let callee = self.typed.instance(self.frame.instance).calls.get(&expr);
         let is_call = matches!(self.body().kind(expr), ExprKind::Call { .. });
         is_call && matches!(callee, Some(Callee::Instance(_)))
+    }
+
+    /// Whether an expression is `D / @p`, which may take in definitions from earlier modules.
+    fn is_request(&self, expr: ExprId) -> bool {
+        match self.body().kind(expr) {
+            ExprKind::Binary(BinaryOp::Div, _, by) => {
+                self.frame.tangents.is_none()
+                    && matches!(self.body().kind(*by), ExprKind::Differential(_))
+            }
+            _ => false,
+        }
     }
 
     /// Whether an expression still needs the host once its hoisted parts are known.
@@ -138,6 +152,7 @@ impl<'p> Lower<'p> {
             let kind = self.body().kind(part);
             let key = (self.frame.instance, part);
             let hoists = self.is_inlined_call(part)
+                || self.is_request(part)
                 || matches!(kind, ExprKind::Block(_))
                 || (matches!(kind, ExprKind::Call { .. }) && self.needs_host(part));
             if hoists && !self.hoisted.contains_key(&key) {

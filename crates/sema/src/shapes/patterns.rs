@@ -1,7 +1,7 @@
 //! Patterns: each name gets the part of the shape that it is bound to.
 
 use super::Analyser;
-use super::symbols::Source;
+use super::symbols::{Origin, Source};
 use super::value::Shape;
 use crate::hir::*;
 use crate::types::Ty;
@@ -59,7 +59,33 @@ impl Analyser<'_> {
             }
             _ => shape.clone(),
         };
+        self.rename_axes(local, &known);
         self.bind(local, known);
+    }
+
+    /// An extent that data decides is called after the first name of the tensor.
+    fn rename_axes(&mut self, local: LocalId, shape: &Shape) {
+        let Shape::Tensor(extents, _) = shape else { return };
+        let name = self.text(self.body()[local].name.name).to_owned();
+        for (axis, extent) in extents.iter().enumerate() {
+            let Some(var) = extent.as_quasi().and_then(|quasi| quasi.as_var()) else { continue };
+            let unnamed = |source: &Source| match source {
+                Source::Expr(instance, expr) => {
+                    let body = &self.program.bodies[self.typed.instance(*instance).body];
+                    !matches!(body.kind(*expr), ExprKind::Name(_))
+                }
+                _ => false,
+            };
+            if matches!(self.symbols.origin(var), Some(Origin::Axis(source, ..)) if unnamed(source))
+                && self.symbols.is_generic(var)
+            {
+                let shown = match extents.len() {
+                    1 => format!("len({name})"),
+                    _ => format!("{name}.shape[{axis}]"),
+                };
+                self.symbols.rename(var, &shown);
+            }
+        }
     }
 
     /// Names of which only the types are known.

@@ -146,7 +146,9 @@ impl<'p> Analyser<'p> {
             (extents, self.span(of))
         });
         let Some(width) = self.rest_width(rest) else {
-            self.report(errors::rest_undetermined(&name, span));
+            if !self.is_uncalled() {
+                self.report(errors::rest_undetermined(&name, span));
+            }
             return vec![Opened::Unknown];
         };
         let mut opened = Vec::with_capacity(width);
@@ -161,6 +163,19 @@ impl<'p> Analyser<'p> {
         }
         self.rest_vars.insert((self.cur, rest), vars);
         opened
+    }
+
+    /// Whether nothing calls the function around: the ranks of its arguments are unknown then.
+    fn is_uncalled(&self) -> bool {
+        let mut at = Some(self.cur);
+        while let Some(id) = at {
+            let typed = self.typed.instance(id);
+            if typed.uncalled {
+                return true;
+            }
+            at = typed.parent;
+        }
+        false
     }
 
     /// The indices of a rest that is in scope.

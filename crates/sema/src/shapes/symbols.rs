@@ -77,6 +77,11 @@ impl Symbols {
         self.names.insert(var, name.to_owned());
     }
 
+    /// Whether the name says nothing but how the value was computed.
+    pub(super) fn is_generic(&self, var: Var) -> bool {
+        self.name(var).contains('…')
+    }
+
     /// Where the value of a symbol comes from; `None` for indices.
     pub fn origin(&self, var: Var) -> Option<&Origin> {
         self.origins.get(&var)
