@@ -37,10 +37,10 @@ pub mod pipeline;
 pub mod run;
 pub mod session;
 
+pub use einlang_interp::options::Options as Limits;
+pub use einlang_runtime::{Permits, files};
 pub use einlang_sema::shapes::Options;
 pub use memo::{Memo, Work};
 pub use pipeline::{Compilation, Stage};
-pub use einlang_interp::options::Options as Limits;
-pub use einlang_runtime::{Permits, files};
 pub use run::{Executable, Failure, Given, Outcome, Output, Printer, ProjectIo, RunOptions};
 pub use session::{COMMAND_LINE, MAX_SOURCE_BYTES, Printed, STANDARD_INPUT, Session};

@@ -101,12 +101,7 @@ impl Memo {
     }
 
     /// Whether what is known of a unit still holds, as far as texts and names tell.
-    fn holds(
-        &self,
-        unit: &Unit,
-        texts: &HashMap<&str, u64>,
-        keys: &HashMap<UnitId, &str>,
-    ) -> bool {
+    fn holds(&self, unit: &Unit, texts: &HashMap<&str, u64>, keys: &HashMap<UnitId, &str>) -> bool {
         let Some(entry) = self.entries.get(&unit.key) else { return false };
         let same_text = texts.get(unit.key.as_str()) == Some(&entry.text);
         let reads = reads_of(unit, keys);
@@ -215,9 +210,10 @@ impl Memo {
         }
         let checked: Vec<&&Unit> = own.iter().filter(|unit| dirty.contains(&unit.id)).collect();
         let inside = |unit: &Unit, span: Span| unit.pieces.iter().any(|piece| piece.contains(span));
-        let stray = run.found.iter().flatten().flatten().any(|diagnostic| {
-            !checked.iter().any(|unit| inside(unit, diagnostic.primary.span))
-        });
+        let stray =
+            run.found.iter().flatten().flatten().any(|diagnostic| {
+                !checked.iter().any(|unit| inside(unit, diagnostic.primary.span))
+            });
         for unit in checked {
             let mine = |found: &Option<Vec<Diagnostic>>| {
                 let list = found.as_ref()?.iter().filter(|d| inside(unit, d.primary.span));

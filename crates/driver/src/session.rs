@@ -117,8 +117,7 @@ impl<'w> Session<'w> {
         let name = self.sources.name(file).to_owned();
         let folder = Path::new(&name).parent().unwrap_or(Path::new(""));
         let world = self.world;
-        let mut resolved =
-            einlang_sema::resolve_with(world, &Std, &mut self.sources, file, folder);
+        let mut resolved = einlang_sema::resolve_with(world, &Std, &mut self.sources, file, folder);
         let diagnostics = std::mem::take(&mut resolved.diagnostics);
         if !resolved.is_whole() {
             return (diagnostics, Work::default());

@@ -4,13 +4,16 @@
 //! `ein,repaired` reports nothing. Each block is saved as `src/main.ein` in a world of its own and
 //! loaded from there. Some errors are about how the compiler is called and not about the text: a
 //! block whose first line is `// $ einlang check OPTIONS PATH` is saved in the same place, but it is
-//! PATH that is loaded, and the options hold.
+//! PATH that is loaded, and the options hold. With `run` in place of `check`, a program without
+//! errors also runs, in a folder of its own.
 
 use std::path::{Path, PathBuf};
 
-use einlang_driver::{Options, Session, explain};
+use einlang_driver::{
+    Failure, Given, Options, Permits, Printer, ProjectIo, RunOptions, Session, explain,
+};
 use einlang_source::render;
-use einlang_source::{Code, MemoryWorld};
+use einlang_source::{Code, Diagnostics, FileId, MemoryWorld};
 
 /// Where every block is saved.
 const SAVED_AS: &str = "src/main.ein";
@@ -30,34 +33,75 @@ fn blocks(page: &str) -> Vec<Block<'_>> {
     parts.map(|(kind, text)| Block { fails: kind == "ein,fails", text }).collect()
 }
 
-/// The path and the options that a block is checked with.
-fn call(text: &str) -> (&str, Options) {
+/// How a block is called.
+struct Call<'a> {
+    path: &'a str,
+    options: Options,
+    /// How it runs, if it does.
+    run: Option<RunOptions>,
+}
+
+fn call(text: &str) -> Call<'_> {
     let first_line = text.lines().next().unwrap_or_default();
     let Some(call) = first_line.strip_prefix(CALLED_AS) else {
-        return (SAVED_AS, Options::default());
+        return Call { path: SAVED_AS, options: Options::default(), run: None };
     };
     let words: Vec<&str> = call.split_whitespace().collect();
-    let (path, flags) = match &words[..] {
-        ["check" | "run", flags @ .., path] => (*path, flags),
+    let (command, flags, path) = match &words[..] {
+        [command @ ("check" | "run"), flags @ .., path] => (*command, flags, *path),
         _ => panic!("`{first_line}` is no call of `check` or `run` with a path"),
     };
-    let mut options = Options::default();
-    for flag in flags {
+    let (mut options, mut run) = (Options::default(), RunOptions::default());
+    let mut flags = flags.iter();
+    while let Some(flag) = flags.next() {
+        let mut value = || flags.next().expect("the option has a value");
         match *flag {
             "--strict" => options.strict = true,
             "--zero-fill" => options.zero_fill = true,
+            "--checked" => run.limits.checked = true,
+            "--max-memory" => run.limits.memory = value().parse().expect("a number"),
+            "--max-steps" => run.limits.steps = Some(value().parse().expect("a number")),
+            "--input" => {
+                let (name, text) = value().split_once('=').expect("a name and a value");
+                run.inputs.push((name.to_owned(), Given::Text(text.to_owned())));
+            }
             _ => panic!("the pages know no option `{flag}`"),
         }
     }
-    (path, options)
+    Call { path, options, run: (command == "run").then_some(run) }
+}
+
+/// A program of a page prints for nobody.
+struct Nowhere;
+
+impl Printer for Nowhere {
+    fn line(&mut self, _: &str) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What a program reports before and while it runs.
+fn run(session: &mut Session<'_>, file: FileId, options: &RunOptions) -> Diagnostics {
+    let folder = tempfile::tempdir().expect("a folder");
+    let permits = Permits::new(folder.path(), &[], &[]).expect("a folder");
+    let mut nowhere = Nowhere;
+    let mut io = ProjectIo::new(permits, &mut nowhere, 1 << 30);
+    match session.run(file, options, &mut io) {
+        Ok(_) => Diagnostics::new(),
+        Err(Failure::Program(found)) => found,
+        Err(failure) => panic!("{failure:?}"),
+    }
 }
 
 /// The codes that the program reports, and the messages as people see them.
 fn report(text: &str) -> (Vec<Code>, String) {
-    let (path, options) = call(text);
+    let call = call(text);
     let world = MemoryWorld::new().with(SAVED_AS, text);
-    let mut session = Session::new(&world).with_options(options);
-    let found = session.load(Path::new(path)).map(|file| session.check(file));
+    let mut session = Session::new(&world).with_options(call.options);
+    let found = session.load(Path::new(call.path)).map(|file| match &call.run {
+        Some(options) => run(&mut session, file, options),
+        None => session.check(file),
+    });
     let found = found.unwrap_or_else(|errors| errors);
     let shown =
         found.iter().map(|d| render::human(session.sources(), d, &render::Options::default()));

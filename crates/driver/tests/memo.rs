@@ -14,9 +14,8 @@ struct Project {
 
 impl Project {
     fn world(&self) -> MemoryWorld {
-        let add = |world: MemoryWorld, (name, text): &(String, String)| {
-            world.with(name, text.as_bytes())
-        };
+        let add =
+            |world: MemoryWorld, (name, text): &(String, String)| world.with(name, text.as_bytes());
         self.files.iter().fold(MemoryWorld::new(), add)
     }
 

@@ -43,10 +43,8 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
 /// The names of the files and folders in a folder, sorted.
 pub fn list(path: &Path) -> Result<Vec<String>, FileError> {
     let entries = fs::read_dir(path).map_err(|error| unreadable(&error))?;
-    let mut names: Vec<String> = entries
-        .flatten()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
+    let mut names: Vec<String> =
+        entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     Ok(names)
 }

@@ -44,7 +44,8 @@ impl Permits {
 
     fn allowed(&self, path: &str, roots: &[PathBuf], verb: &str) -> Result<PathBuf, FileError> {
         let outside = || {
-            let message = format!("the program may not {verb} `{path}`, which lies outside its folder");
+            let message =
+                format!("the program may not {verb} `{path}`, which lies outside its folder");
             FileError::new(Kind::Outside, message)
         };
         let place = locate(&self.folder.join(path)).map_err(|_| outside())?;

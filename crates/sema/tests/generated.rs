@@ -63,7 +63,13 @@ fn agrees(program: &Program) -> usize {
             continue;
         };
         let shape: Vec<Option<i64>> = fact.shape.iter().map(|n| Some(*n as i64)).collect();
-        assert_eq!((element.as_str(), extents), (fact.element.spelling(), &shape), "{}\n{}", fact.name, program.text);
+        assert_eq!(
+            (element.as_str(), extents),
+            (fact.element.spelling(), &shape),
+            "{}\n{}",
+            fact.name,
+            program.text
+        );
         n_compared += 1;
     }
     n_compared

@@ -90,9 +90,8 @@ fn missing(input: &ProgramInput, ty: &str) -> Diagnostic {
         HostType::Tensor(..) => format!("{name}={name}.npy"),
         _ => format!("{name}=…"),
     };
-    Diagnostic::error(Code::E0905, message, input.span, format!("wants {ty}")).with_help(format!(
-        "give it one with `--input {example}`, or a default in the declaration"
-    ))
+    Diagnostic::error(Code::E0905, message, input.span, format!("wants {ty}"))
+        .with_help(format!("give it one with `--input {example}`, or a default in the declaration"))
 }
 
 /// Why a given value does not serve.
@@ -116,8 +115,7 @@ fn ill_typed(input: &ProgramInput, ty: &str, misfit: &Misfit) -> Diagnostic {
         Code::E0801 => "raise `--max-memory`".to_owned(),
         _ => format!("give a value of type {ty}"),
     };
-    Diagnostic::error(misfit.code, message, input.span, format!("declared as {ty}"))
-        .with_help(help)
+    Diagnostic::error(misfit.code, message, input.span, format!("declared as {ty}")).with_help(help)
 }
 
 struct Reader<'p> {

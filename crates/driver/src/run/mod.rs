@@ -34,7 +34,7 @@ use einlang_sema::lower::{self, Lowered};
 use einlang_source::{Diagnostics, FileId, Span, nearest};
 
 pub use inputs::Given;
-pub use outputs::{Output, Outcome};
+pub use outputs::{Outcome, Output};
 pub use project::{Printer, ProjectIo};
 
 use crate::lowering::lowered;
@@ -205,8 +205,7 @@ impl Executable {
         io: &mut dyn Io,
     ) -> Result<HostValue, Failure> {
         let program = &self.lowered.program;
-        let values =
-            einlang_interp::host::call_function(program, function, Vec::new(), limits, io);
+        let values = einlang_interp::host::call_function(program, function, Vec::new(), limits, io);
         let value = values.map_err(|stop| self.failure(&stop))?.into_iter().next();
         value.ok_or_else(|| Failure::Bug("a default gives no value".to_owned()))
     }

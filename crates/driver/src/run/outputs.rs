@@ -129,9 +129,7 @@ impl Form {
         let value = self.shown(value);
         let shape = match (&value, &self.kind) {
             (HostValue::Tensor(tensor), _) => tensor.shape().to_vec(),
-            (value, FormKind::Lists(rank) | FormKind::Records(rank, _)) => {
-                extents_of(value, *rank)
-            }
+            (value, FormKind::Lists(rank) | FormKind::Records(rank, _)) => extents_of(value, *rank),
             _ => Vec::new(),
         };
         let ty = match (&value, &self.kind) {
@@ -149,7 +147,8 @@ impl Form {
         match (&self.kind, &value) {
             (FormKind::Records(rank, record), _) => record.points(&value, *rank).unwrap_or(value),
             (FormKind::Parts(forms), HostValue::Node(node)) if forms.len() == node.items.len() => {
-                let items = node.items.iter().zip(forms).map(|(item, form)| form.shown(item.clone()));
+                let items =
+                    node.items.iter().zip(forms).map(|(item, form)| form.shown(item.clone()));
                 HostValue::node(node.kind.clone(), items.collect())
             }
             _ => value,
@@ -186,7 +185,8 @@ impl Record {
             Some(record) => record.point(item),
             None => Some(unwrapped(item)),
         };
-        let items: Vec<HostValue> = items.iter().zip(&self.parts).map(part).collect::<Option<_>>()?;
+        let items: Vec<HostValue> =
+            items.iter().zip(&self.parts).map(part).collect::<Option<_>>()?;
         let kind = match &self.of {
             Some((name, fields)) => NodeKind::Struct(name.clone(), fields.clone()),
             None => NodeKind::Tuple,

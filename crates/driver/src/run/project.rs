@@ -162,10 +162,8 @@ impl Io for ProjectIo<'_> {
         tensors: &[(String, &TensorValue)],
     ) -> Result<(), Stop> {
         let format = format_of(format)?;
-        let arrays: Result<Vec<(String, Array)>, FileError> = tensors
-            .iter()
-            .map(|(name, tensor)| Ok((name.clone(), to_array(tensor)?)))
-            .collect();
+        let arrays: Result<Vec<(String, Array)>, FileError> =
+            tensors.iter().map(|(name, tensor)| Ok((name.clone(), to_array(tensor)?))).collect();
         self.write(path, arrays.and_then(|arrays| format.encode_named(&arrays)))
     }
 }

@@ -65,7 +65,12 @@ impl Executor<'_, '_> {
             }
             (
                 Intrinsic::SaveNamed,
-                [HostValue::Str(format), HostValue::Str(path), HostValue::Node(names), tensors @ ..],
+                [
+                    HostValue::Str(format),
+                    HostValue::Str(path),
+                    HostValue::Node(names),
+                    tensors @ ..,
+                ],
             ) => {
                 self.io.save_named(format, path, &named(&names.items, tensors)?)?;
                 return Ok(None);
@@ -162,8 +167,7 @@ fn named<'v>(
     tensors: &'v [HostValue],
 ) -> Result<Vec<(String, &'v TensorValue)>, Stop> {
     if names.len() != tensors.len() {
-        let message =
-            format!("there are {} names for {} tensors", names.len(), tensors.len());
+        let message = format!("there are {} names for {} tensors", names.len(), tensors.len());
         return Err(Stop::new(StopCode::OtherShape, message));
     }
     let pair = |(name, tensor): (&HostValue, &'v HostValue)| {

@@ -10,8 +10,11 @@ use crate::array::{Array, Elem};
 use crate::error::FileError;
 
 pub(super) fn decode(bytes: &[u8], limit: u64) -> Result<Array, FileError> {
-    let mut reader =
-        ReaderBuilder::new().has_headers(false).flexible(true).trim(csv::Trim::All).from_reader(bytes);
+    let mut reader = ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .trim(csv::Trim::All)
+        .from_reader(bytes);
     let mut table = Table::default();
     let mut record = StringRecord::new();
     let mut first = true;
@@ -90,7 +93,8 @@ pub(super) fn encode(array: &Array) -> Result<Vec<u8>, FileError> {
         [_] => 1,
         [_, n_columns] => *n_columns,
         shape => {
-            let message = format!("a table has rows and columns, and the array {} axes", shape.len());
+            let message =
+                format!("a table has rows and columns, and the array {} axes", shape.len());
             return Err(FileError::unsuitable(message));
         }
     };

@@ -105,7 +105,8 @@ impl Format {
             Format::Png => png::encode(array),
             Format::Pgm => pgm::encode(array),
             Format::Npz | Format::Safetensors => {
-                let message = format!("the arrays of a file in format `{}` need names", self.name());
+                let message =
+                    format!("the arrays of a file in format `{}` need names", self.name());
                 Err(FileError::unsuitable(message))
             }
         }

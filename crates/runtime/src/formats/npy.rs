@@ -283,7 +283,9 @@ mod tests {
             let file = encode(&array).expect("bytes can be kept");
             String::from_utf8_lossy(&file[10..]).into_owned()
         };
-        assert!(text(vec![]).starts_with("{'descr': '|u1', 'fortran_order': False, 'shape': (), }"));
+        assert!(
+            text(vec![]).starts_with("{'descr': '|u1', 'fortran_order': False, 'shape': (), }")
+        );
         assert!(text(vec![3]).contains("'shape': (3,), }"));
         assert!(text(vec![2, 0, 3]).contains("'shape': (2, 0, 3), }"));
     }

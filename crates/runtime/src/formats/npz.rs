@@ -89,8 +89,7 @@ mod tests {
     fn compressed_arrays_are_read_up_to_the_limit() {
         let array = Array::new(Elem::U8, vec![200_000], vec![7; 200_000]).expect("it fits");
         let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
-        let options =
-            SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
         archive.start_file("x.npy", options).expect("an entry");
         archive.write_all(&npy::encode(&array).expect("bytes")).expect("an entry");
         let file = archive.finish().expect("an archive").into_inner();

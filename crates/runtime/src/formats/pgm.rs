@@ -12,7 +12,11 @@ pub(super) fn decode(bytes: &[u8], limit: u64) -> Result<Array, FileError> {
     let is_raw = match bytes.get(..2) {
         Some(b"P5") => true,
         Some(b"P2") => false,
-        _ => return Err(FileError::malformed("this is no PGM file: it begins with neither P2 nor P5")),
+        _ => {
+            return Err(FileError::malformed(
+                "this is no PGM file: it begins with neither P2 nor P5",
+            ));
+        }
     };
     let [width, height, most] = [words.number()?, words.number()?, words.number()?];
     if !(1..=65535).contains(&most) {

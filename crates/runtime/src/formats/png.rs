@@ -43,7 +43,8 @@ pub(super) fn decode(bytes: &[u8], limit: u64) -> Result<Array, FileError> {
 
 pub(super) fn encode(array: &Array) -> Result<Vec<u8>, FileError> {
     let wrong = || {
-        let message = format!("a picture has type [u8; height, width, channels], not {}", array.describe());
+        let message =
+            format!("a picture has type [u8; height, width, channels], not {}", array.describe());
         FileError::unsuitable(message)
     };
     let (height, width, channels) = match array.shape() {

@@ -6,7 +6,7 @@ use super::layout::{Axis, Layout};
 use super::variants::Node;
 use super::{Checker, Reach, Val};
 use crate::hir::*;
-use crate::types::groups::{self, Group};
+use crate::types::groups;
 
 /// First passes inside first passes are given up beyond this: each repeats the work below.
 const MAX_TRIALS: u32 = 2;
@@ -15,7 +15,7 @@ impl<'p> Checker<'p> {
     pub(super) fn block(&mut self, block: &'p Block) -> Val {
         if block.statements.iter().any(|statement| matches!(statement, Statement::Clause(_))) {
             let id = self.body_id();
-            for group in groups::order(self.program, id, &block.statements, &self.captures) {
+            for group in groups::order(self.program, id, block, &self.captures) {
                 self.group(&block.statements, &group);
             }
         } else {

@@ -1,6 +1,7 @@
 //! Bodies: the statements of a module, the body of a function, the value of a constant.
 
 use std::ops::Index;
+use std::sync::OnceLock;
 
 use einlang_source::{Arena, Span};
 
@@ -90,6 +91,17 @@ pub struct Block {
     pub statements: Vec<Statement>,
     /// The value.
     pub value: Option<ExprId>,
+    /// The order in which the statements are looked at, once it was asked for.
+    pub(crate) groups: OnceLock<Vec<Group>>,
+}
+
+/// Statements that are looked at together.
+#[derive(Debug)]
+pub(crate) struct Group {
+    /// Their positions in the block, in source order.
+    pub(crate) statements: Vec<usize>,
+    /// They read each other, or one reads itself.
+    pub(crate) recursive: bool,
 }
 
 /// One statement.

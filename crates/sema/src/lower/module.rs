@@ -24,6 +24,10 @@ pub(super) struct ModuleCx {
     pub(super) tir: Module,
     levels: Vec<Level>,
     names: BTreeSet<Ident>,
+    /// How many variables have each name.
+    n_variables: HashMap<String, u32>,
+    /// How many tensors have each name.
+    n_tensors: HashMap<String, u32>,
     /// What came in from outside, under which name and with which extents.
     pub(super) imports: HashMap<TensorId, (Ident, Vec<Quasi>)>,
     /// The operands of the `run`: inputs, then integers.
@@ -59,6 +63,8 @@ impl<'p> Lower<'p> {
             tir: Module::new(&name),
             levels: Vec::new(),
             names: BTreeSet::new(),
+            n_variables: HashMap::new(),
+            n_tensors: HashMap::new(),
             imports: HashMap::new(),
             inputs: Vec::new(),
             integers: Vec::new(),
@@ -151,25 +157,36 @@ impl<'p> Lower<'p> {
 
     /// A name that no other tensor of the module has.
     pub(super) fn tensor_name(&mut self, base: &str) -> Ident {
-        let names = &mut self.cx().names;
-        let mut text = base.to_owned();
-        let mut n = 1;
-        while names.contains(text.as_str()) {
-            n += 1;
-            text = format!("{base}'{n}");
+        let cx = self.cx();
+        let count = cx.n_tensors.entry(base.to_owned()).or_insert(0);
+        loop {
+            *count += 1;
+            let text = if *count == 1 { base.to_owned() } else { format!("{base}_{count}") };
+            let name = Ident::new(&text);
+            if cx.names.insert(name.clone()) {
+                return name;
+            }
         }
-        let name = Ident::new(&text);
-        names.insert(name.clone());
-        name
+    }
+
+    /// A name that no other variable of the module has: numbers keep it short where a function
+    /// is lowered many times.
+    fn variable_name(&mut self, base: &str) -> String {
+        let cx = self.cx();
+        let count = cx.n_variables.entry(base.to_owned()).or_insert(0);
+        *count += 1;
+        if *count == 1 { base.to_owned() } else { format!("{base}_{count}") }
     }
 
     pub(super) fn new_index(&mut self, name: &str) -> Var {
-        self.cx().tir.vars.index(name)
+        let name = self.variable_name(name);
+        self.cx().tir.vars.index(&name)
     }
 
     pub(super) fn new_symbol(&mut self, name: &str, source: SymbolSource, loc: Loc) -> Var {
+        let name = self.variable_name(name);
         let module = &mut self.cx().tir;
-        let var = module.vars.symbol(name);
+        let var = module.vars.symbol(&name);
         module.symbols.push(Symbol { var, source, loc });
         var
     }

@@ -1,5 +1,7 @@
 //! Blocks and their statements.
 
+use std::sync::OnceLock;
+
 use einlang_source::Span;
 use einlang_syntax::ast::{self, Attributed};
 
@@ -78,7 +80,7 @@ impl<'t> Resolver<'_, 't> {
         self.frame().statement = statements.len() as u32;
         let value = value.map(|value| self.expression(value));
         self.check_clauses(&binds);
-        Block { statements: resolved, value }
+        Block { statements: resolved, value, groups: OnceLock::new() }
     }
 
     fn check_clauses(&mut self, binds: &[Binds]) {

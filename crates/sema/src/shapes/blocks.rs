@@ -9,7 +9,7 @@ impl<'p> Analyser<'p> {
     pub(super) fn block(&mut self, block: &'p Block) -> Shape {
         if block.statements.iter().any(|statement| matches!(statement, Statement::Clause(_))) {
             let id = self.typed_here().body;
-            for group in groups::order(self.program, id, &block.statements, &self.captures) {
+            for group in groups::order(self.program, id, block, &self.captures) {
                 self.group(&block.statements, &group);
             }
         } else {

@@ -14,7 +14,7 @@ use super::symbols::Origin;
 use super::value::{Shape, natural};
 use crate::hir::*;
 use crate::types::Ty;
-use crate::types::groups::{self, Group};
+use crate::types::groups;
 
 impl<'p> Analyser<'p> {
     pub(super) fn group(&mut self, statements: &'p [Statement], group: &Group) {

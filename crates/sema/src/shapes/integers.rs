@@ -122,7 +122,9 @@ impl Analyser<'_> {
                 Formula::Or(vec![self.formula(*a), self.formula(*b)])
             }
             ExprKind::Binary(op, a, b) => self.comparison(*op, *a, *b),
-            ExprKind::Block(Block { statements, value: Some(value) }) if statements.is_empty() => {
+            ExprKind::Block(Block { statements, value: Some(value), .. })
+                if statements.is_empty() =>
+            {
                 self.formula(*value)
             }
             _ => Formula::Unknown,

@@ -1,7 +1,7 @@
 //! Blocks and their statements.
 
 use super::Checker;
-use super::groups::{self, Group};
+use super::groups;
 use super::ty::Ty;
 use crate::errors;
 use crate::hir::*;
@@ -10,7 +10,7 @@ impl<'p> Checker<'p> {
     pub(super) fn block(&mut self, block: &'p Block, hint: Option<&Ty>) -> Ty {
         if block.statements.iter().any(|statement| matches!(statement, Statement::Clause(_))) {
             let id = self.work().body;
-            for group in groups::order(self.program, id, &block.statements, &self.captures) {
+            for group in groups::order(self.program, id, block, &self.captures) {
                 self.group(&block.statements, &group);
             }
         } else {

@@ -12,17 +12,17 @@ use petgraph::graphmap::DiGraphMap;
 use super::walk::{self, Captures};
 use crate::hir::*;
 
-/// Statements that are typed together.
-#[derive(Debug)]
-pub(crate) struct Group {
-    /// Their positions in the block, in source order.
-    pub(crate) statements: Vec<usize>,
-    /// They read each other, or one reads itself.
-    pub(crate) recursive: bool,
+/// The groups of a block, each after all it reads.
+pub(crate) fn order<'b>(
+    program: &Program,
+    body: BodyId,
+    block: &'b Block,
+    captures: &Captures,
+) -> &'b [Group] {
+    block.groups.get_or_init(|| find(program, body, &block.statements, captures))
 }
 
-/// The groups of a block, each after all it reads.
-pub(crate) fn order(
+fn find(
     program: &Program,
     body: BodyId,
     statements: &[Statement],

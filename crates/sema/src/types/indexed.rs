@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use super::Checker;
 use super::effects::Pure;
-use super::groups::{Group, bound};
+use super::groups::bound;
 use super::ty::Ty;
 use super::vars::Kind;
 use super::walk;

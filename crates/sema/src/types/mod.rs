@@ -101,11 +101,7 @@ pub fn check(program: &Program, interner: &Interner) -> (Typed, Diagnostics) {
 }
 
 /// Gives types to some units of a program, and to what they need of the others.
-pub fn check_roots(
-    program: &Program,
-    interner: &Interner,
-    roots: &Roots,
-) -> (Typed, Diagnostics) {
+pub fn check_roots(program: &Program, interner: &Interner, roots: &Roots) -> (Typed, Diagnostics) {
     with_large_stack(|| placing::check(program, interner, roots))
 }
 

@@ -20,11 +20,7 @@ use crate::units::Roots;
 const MAX_ROUNDS: u32 = 12;
 
 /// Types the program, again if the coordinates of its calls lie elsewhere than assumed.
-pub(super) fn check(
-    program: &Program,
-    interner: &Interner,
-    roots: &Roots,
-) -> (Typed, Diagnostics) {
+pub(super) fn check(program: &Program, interner: &Interner, roots: &Roots) -> (Typed, Diagnostics) {
     let run = |placements: Placements| {
         let mut checker = Checker::new(program, interner, roots);
         checker.placements = placements;
