@@ -186,6 +186,16 @@ fn missing_and_unknown_inputs_are_told_apart() {
 }
 
 #[test]
+fn sizes_of_one_name_agree_between_inputs() {
+    let program = "input A: [f32; M, K]; input B: [f32; K, M];\n\
+                   let s = sum[i, j](A[i, j] * B[j, i]);";
+    let both = |b| error(program, &[("A", "[[1, 2, 3], [4, 5, 6]]"), ("B", b)]);
+    let (code, message) = both("[[1, 2, 3], [4, 5, 6]]");
+    assert_eq!(code, "E0705");
+    assert_eq!(message, "the size `K` is 3 in `A` (axis 1) and 2 in `B` (axis 0)");
+}
+
+#[test]
 fn what_stops_a_program_is_a_diagnostic_at_its_place() {
     let world = MemoryWorld::new().with("f.ein", "let a = [1, 0];\nlet q[i] = 6 / a[i];\n");
     let mut session = Session::new(&world);

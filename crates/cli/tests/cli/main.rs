@@ -12,6 +12,7 @@ mod help;
 mod ir;
 mod json;
 mod run;
+mod run_flags;
 mod streams;
 mod support;
 mod unreadable;

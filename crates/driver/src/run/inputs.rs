@@ -14,13 +14,13 @@ use einlang_interp::value::{HostValue, NodeKind};
 use einlang_runtime::formats::{Format, decode_text};
 use einlang_runtime::{FileError, Kind, files};
 use einlang_sema::lower::ProgramInput;
-use einlang_sema::types::Ty;
 use einlang_source::{Code, Diagnostic, Diagnostics, nearest};
 use einlang_tir::constant::Const;
 use einlang_tir::host::{HostType, TypeDecl};
 use einlang_tir::types::{Elem, ElemKind};
 
 use super::arrays::to_tensor;
+use super::declared::{Declared, disagreements};
 use super::literal::{self, Literal};
 use super::{Executable, Failure};
 
@@ -54,19 +54,22 @@ impl Executable {
         }
         let mut errors = Diagnostics::new();
         let mut values = Vec::with_capacity(inputs.len());
-        for (input, ty) in inputs.iter().zip(&self.input_types) {
+        for (input, declared) in inputs.iter().zip(&self.declared) {
             let found = given.iter().find(|(name, _)| *name == input.name);
             match (found, &input.default) {
                 (Some((_, given)), _) => {
                     let reader = Reader { types: &self.lowered.program.types, limits };
-                    match reader.read(input, given) {
+                    match reader.read(input, declared, given) {
                         Ok(value) => values.push(value),
-                        Err(error) => errors.push(ill_typed(input, ty, &error)),
+                        Err(error) => errors.push(ill_typed(input, &declared.ty, &error)),
                     }
                 }
                 (None, Some(default)) => values.push(self.default_of(default, limits, io)?),
-                (None, None) => errors.push(missing(input, ty)),
+                (None, None) => errors.push(missing(input, &declared.ty)),
             }
+        }
+        if errors.is_empty() {
+            errors = disagreements(&self.declared, &values);
         }
         if errors.is_empty() { Ok(values) } else { Err(Failure::Program(errors)) }
     }
@@ -108,7 +111,10 @@ impl From<String> for Misfit {
 
 fn ill_typed(input: &ProgramInput, ty: &str, misfit: &Misfit) -> Diagnostic {
     let (name, reason) = (&input.name, &misfit.message);
-    let message = format!("the value given for the input `{name}` does not serve: {reason}");
+    let message = match misfit.code {
+        Code::E0906 => format!("the value given for the input `{name}` does not serve: {reason}"),
+        _ => format!("{reason} (for the input `{name}`)"),
+    };
     let help = match misfit.code {
         Code::E0901 => "check the path; it starts at the current directory".to_owned(),
         Code::E0903 => "check that the file is whole and in the format of its extension".to_owned(),
@@ -124,7 +130,12 @@ struct Reader<'p> {
 }
 
 impl Reader<'_> {
-    fn read(&self, input: &ProgramInput, given: &Given) -> Result<HostValue, Misfit> {
+    fn read(
+        &self,
+        input: &ProgramInput,
+        declared: &Declared,
+        given: &Given,
+    ) -> Result<HostValue, Misfit> {
         let value = match (given, &input.host) {
             (Given::Value(value), _) => self.converted(value, &input.host)?,
             (Given::Text(text), HostType::Str) => match literal::parse(text) {
@@ -136,8 +147,7 @@ impl Reader<'_> {
                 None => self.value(&literal::parse(text)?, host)?,
             },
         };
-        check_extents(&value, &input.ty)?;
-        Ok(value)
+        declared.misfit(&value).map_or(Ok(value), |message| Err(message.into()))
     }
 
     /// The value in a file.
@@ -356,18 +366,4 @@ fn converted_elements(tensor: &TensorValue, to: Elem) -> Result<Storage, Misfit>
         }
     }
     Ok(tensor.cast(to).data().clone())
-}
-
-/// The extents that the declaration gives as numbers.
-fn check_extents(value: &HostValue, ty: &Ty) -> Result<(), Misfit> {
-    let (HostValue::Tensor(tensor), Ty::Tensor(_, extents)) = (value, ty) else { return Ok(()) };
-    for (axis, (extent, wanted)) in tensor.shape().iter().zip(extents).enumerate() {
-        if let Some(wanted) = wanted
-            && *wanted != *extent as u64
-        {
-            let message = format!("the extent of its axis {axis} is {extent}, not {wanted}");
-            return Err(message.into());
-        }
-    }
-    Ok(())
 }

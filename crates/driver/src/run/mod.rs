@@ -6,7 +6,7 @@
 //!
 //! | file | owns |
 //! |---|---|
-//! | `inputs.rs`, `literal.rs` | what was given for the inputs, as values of their types |
+//! | `inputs.rs`, `declared.rs`, `literal.rs` | what was given for the inputs, as values of their types |
 //! | `outputs.rs` | the outputs as the language sees them, and as JSON |
 //! | `arrays.rs` | arrays of files and tensors of programs |
 //! | `project.rs` | the files that a program may touch, and its printing |
@@ -16,6 +16,7 @@
 //! has a value of its type.
 
 mod arrays;
+mod declared;
 mod inputs;
 mod literal;
 mod outputs;
@@ -40,6 +41,7 @@ pub use project::{Printer, ProjectIo};
 use crate::lowering::lowered;
 use crate::pipeline::Compilation;
 use crate::session::Session;
+use declared::Declared;
 use outputs::Form;
 
 /// How a program is run.
@@ -75,8 +77,8 @@ pub struct Executable {
     lowered: Lowered,
     /// How each output is shown.
     forms: Vec<Form>,
-    /// The types of the inputs as the language writes them.
-    input_types: Vec<String>,
+    /// The declarations of the inputs.
+    declared: Vec<Declared>,
     /// Whether there is a function `main`.
     main: bool,
     /// Where messages point that have no place of their own.
@@ -112,11 +114,12 @@ impl Session<'_> {
         }
         let (program, interner) = (&compilation.resolved.program, &compilation.resolved.interner);
         let forms = made.outputs.iter().map(|output| Form::of(&output.ty, program, interner));
-        let types = made.inputs.iter().map(|input| input.ty.show(program, interner));
+        let spelled = |name| interner.resolve(name).to_owned();
+        let declared = Declared::all(program, self.sources(), spelled);
         Ok(Executable {
             main: has_main(&compilation),
             forms: forms.collect(),
-            input_types: types.collect(),
+            declared,
             place: Span::new(file, 0, 0),
             warnings: compilation.diagnostics,
             compiled_in: start.elapsed(),

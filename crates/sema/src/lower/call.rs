@@ -8,7 +8,7 @@ use einlang_tir::region::{Def, InstKind};
 use super::module::loc;
 use super::types::elem_of;
 use super::value::{FnVal, Frame, R, Scalar, Val};
-use super::{Lower, MAX_INLINE_DEPTH, unsupported};
+use super::{Lower, MAX_INLINE_DEPTH, MAX_INLINED, unsupported};
 use crate::hir::{Arg, ExprId, ExprKind, Param, PatternKind, Res};
 use crate::types::{Callee, FnTy, InstanceId, Ty};
 
@@ -181,14 +181,17 @@ impl<'p> Lower<'p> {
     }
 
     /// Keeps what the statements of a module have bound so far, for its functions.
-    fn remember_module(&mut self) {
+    fn remember_module(&mut self) -> Option<InstanceId> {
         let mut frame = &self.frame;
         while let Some(parent) = &frame.parent {
             frame = parent;
         }
-        if self.is_module(frame.instance) {
-            self.module_frames.insert(frame.instance, frame.clone());
+        let id = frame.instance;
+        if !self.is_module(id) || self.module_frames.contains_key(&id) {
+            return None;
         }
+        self.module_frames.insert(id, frame.clone());
+        Some(id)
     }
 
     /// The activation of an instance around, or of a module.
@@ -204,15 +207,31 @@ impl<'p> Lower<'p> {
         args: Vec<Option<Val<'p>>>,
         ret: &Ty,
     ) -> R<Val<'p>> {
-        self.remember_module();
-        if !self.is_host(id) {
-            if self.inlined.len() >= MAX_INLINE_DEPTH {
-                return unsupported(self.here, "calls nested this deeply");
-            }
-            self.inlined.push(id);
+        let remembered = self.remember_module();
+        let value = self.call_activation(id, parent, args, ret);
+        // Keeping it would mean copying all bindings at the next one.
+        remembered.into_iter().for_each(|module| drop(self.module_frames.remove(&module)));
+        value
+    }
+
+    fn call_activation(
+        &mut self,
+        id: InstanceId,
+        parent: Option<Rc<Frame<'p>>>,
+        args: Vec<Option<Val<'p>>>,
+        ret: &Ty,
+    ) -> R<Val<'p>> {
+        let fits = self.inline_depth < MAX_INLINE_DEPTH && self.n_inlined < MAX_INLINED;
+        if !self.is_host(id) && fits {
+            self.n_inlined += 1;
+            self.inline_depth += 1;
             let value = self.call_in_place(id, parent, args);
-            self.inlined.pop();
+            self.inline_depth -= 1;
             return value;
+        }
+        if !fits && !self.requesting.is_empty() {
+            // A derivative would not see through a call of the host.
+            return unsupported(self.here, "this many calls in a program with derivatives");
         }
         let frame = self.activation(id, parent, args)?;
         if self.in_region() {

@@ -83,7 +83,10 @@ impl<'p> Lower<'p> {
                 at = instance.parent;
             };
             let modules = self.typed.modules.iter().flatten();
-            let module = modules.copied().find(|id| self.typed.instance(*id).body == body);
+            let module = modules.copied().find(|id| {
+                let instance = self.typed.instance(*id);
+                instance.body == body && instance.locals.contains_key(&local)
+            });
             found.extend(owner.or(module).map(|owner| Capture::Local(owner, local)));
         }
     }

@@ -170,6 +170,9 @@ impl<'p> Lower<'p> {
         match ty {
             Ty::Fn(_) | Ty::Range(_) | Ty::Differential(_) | Ty::Error => false,
             Ty::Tuple(parts) => parts.iter().all(|ty| self.can_leave(ty)),
+            Ty::Tensor(inner, _) | Ty::Jagged(inner, _) | Ty::Option(inner) => {
+                self.can_leave(inner)
+            }
             _ => true,
         }
     }

@@ -8,7 +8,7 @@
 //! inside the region otherwise: extents, integer arguments and closures need no parameters then,
 //! and locals of a call outside of any index become bindings that derivatives and schedules see.
 //! Recursive functions, functions with effects and those whose values are not numbers become host
-//! functions; regions reach them by host calls. Code size is bounded ([`MAX_INLINE_DEPTH`]).
+//! functions; regions reach them by host calls. Code size is bounded ([`MAX_INLINED`]).
 //!
 //! Invariants: what cannot be lowered is a diagnostic that names the construct, never a panic and
 //! never other code; the program is verified in debug builds.
@@ -75,8 +75,12 @@ use crate::types::{InstanceId, Ty, Typed};
 
 use value::{Frame, R, Val};
 
-/// Calls lowered inside calls beyond this are taken for endless ones.
+/// Calls nested beyond this are calls of host functions.
 pub const MAX_INLINE_DEPTH: usize = 64;
+
+/// A program lowers this many calls in place at most; the others are calls of host functions, so
+/// that functions which call each other twice do not make code without end.
+pub const MAX_INLINED: usize = 10_000;
 
 /// How deep expressions, calls and sizes may nest together.
 const MAX_DEPTH: u32 = 6000;
@@ -166,8 +170,9 @@ struct Lower<'p> {
     hoisted: HashMap<(InstanceId, ExprId), Val<'p>>,
     /// The extents that `last` refers to, innermost last.
     lasts: Vec<value::Scalar>,
-    /// Calls that are being lowered in place.
-    inlined: Vec<InstanceId>,
+    /// Calls that are being lowered in place, and how many were.
+    inline_depth: usize,
+    n_inlined: usize,
     functions: functions::Functions,
     inputs: HashMap<DefId, Val<'p>>,
     module_frames: HashMap<InstanceId, Frame<'p>>,
@@ -221,7 +226,8 @@ impl<'p> Lower<'p> {
             frame: Frame::new(InstanceId::FIRST, body, None),
             hoisted: HashMap::new(),
             lasts: Vec::new(),
-            inlined: Vec::new(),
+            inline_depth: 0,
+            n_inlined: 0,
             functions: functions::Functions::default(),
             inputs: HashMap::new(),
             module_frames: HashMap::new(),
