@@ -32,7 +32,9 @@ use einlang_interp::value::HostValue;
 use einlang_sema::Resolved;
 use einlang_sema::hir::{DefKind, Namespace, Res};
 use einlang_sema::lower::{self, Lowered};
-use einlang_source::{Diagnostics, FileId, Span, nearest};
+use einlang_source::{Code, Diagnostic, Diagnostics, FileId, Span, nearest};
+use einlang_tir::module::Group;
+use einlang_tir::region::InstKind;
 
 pub use inputs::Given;
 pub use outputs::{Outcome, Output};
@@ -112,6 +114,11 @@ impl Session<'_> {
             let all = lowered(&compilation, &all).and_then(Result::ok);
             return Err(no_output(missing, all.as_ref().unwrap_or(&made)));
         }
+        if let Some(error) = unexpanded(&made, Span::new(file, 0, 0)) {
+            let mut all = compilation.diagnostics;
+            all.push(error);
+            return Err(Failure::Program(all));
+        }
         let (program, interner) = (&compilation.resolved.program, &compilation.resolved.interner);
         let forms = made.outputs.iter().map(|output| Form::of(&output.ty, program, interner));
         let spelled = |name| interner.resolve(name).to_owned();
@@ -137,6 +144,24 @@ impl Session<'_> {
         let executable = self.build(file)?;
         executable.run(options, io)
     }
+}
+
+/// The first derivative that no pass has turned into code, which nothing can evaluate.
+fn unexpanded(lowered: &Lowered, place: Span) -> Option<Diagnostic> {
+    let modules = lowered.program.modules.iter();
+    let groups = modules.clone().flat_map(|module| &module.groups).flat_map(Group::regions);
+    let functions = modules.flat_map(|module| &module.functions).map(|function| &function.body);
+    let mut found: Option<Span> = None;
+    for region in groups.chain(functions) {
+        region.for_each_inst(&mut |inst| {
+            if found.is_none() && matches!(inst.kind, InstKind::Deriv { .. }) {
+                found = Some(inst.loc.0.unwrap_or(place));
+            }
+        });
+    }
+    let message = "not supported yet: derivatives are not evaluated";
+    let error = Diagnostic::error(Code::E0403, message, found?, "this one");
+    Some(error.with_help("this program is valid, but this version of the compiler cannot run it"))
 }
 
 /// Whether the root module has a function `main`, whose value is then that of the program.

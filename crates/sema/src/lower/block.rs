@@ -191,6 +191,19 @@ impl<'p> Lower<'p> {
         Ok(())
     }
 
+    /// Puts the checks that stand under a condition, or depend on an index, where they are needed.
+    pub(super) fn conditional_checks(&mut self, span: Span) -> R<()> {
+        let instance = self.frame.instance;
+        if !self.conditional.contains(&(instance, span)) {
+            return Ok(());
+        }
+        let checks = &self.shapes.instance(instance).checks;
+        for check in checks.iter().filter(|check| check.conditional && check.span == span) {
+            self.check(check)?;
+        }
+        Ok(())
+    }
+
     /// Puts the checks of a function's parameters into the code.
     pub(super) fn entry_checks(&mut self, id: InstanceId) -> R<()> {
         let Some(value) = self.value_of(id) else { return Ok(()) };

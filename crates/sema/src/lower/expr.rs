@@ -41,6 +41,7 @@ impl<'p> Lower<'p> {
         let outer = std::mem::replace(&mut self.here, span);
         let hint = self.hint.take();
         self.depth += 1;
+        self.conditional_checks(span)?;
         let value = match self.depth > super::MAX_DEPTH {
             true => unsupported(span, "expressions nested this deeply"),
             false => self.eval_here(expr, hint),

@@ -180,6 +180,8 @@ struct Lower<'p> {
     captures: Captures,
     /// Bindings that a derivative request names.
     requested: std::collections::HashSet<(crate::hir::BodyId, crate::hir::LocalId)>,
+    /// Where checks stand under a condition or depend on an index.
+    conditional: std::collections::HashSet<(InstanceId, Span)>,
     /// Bodies with derivative requests.
     requesting: std::collections::HashSet<crate::hir::BodyId>,
     /// Expressions of sizes that are being evaluated.
@@ -235,6 +237,7 @@ impl<'p> Lower<'p> {
             captures: Captures::new(program),
             requested: Default::default(),
             requesting: Default::default(),
+            conditional: conditional_checks(typed, shapes),
             coordinates: Default::default(),
             computing: Vec::new(),
             depth: 0,
@@ -279,3 +282,15 @@ fn unsupported<T>(span: Span, what: impl Into<String>) -> R<T> {
 
 /// The code of such diagnostics. The catalogue has none for the compiler's own limits.
 const NOT_YET: Code = Code::E0403;
+
+/// The places of checks that are not tested at entry.
+fn conditional_checks(
+    typed: &Typed,
+    shapes: &Shapes,
+) -> std::collections::HashSet<(InstanceId, Span)> {
+    let of = |id: InstanceId| {
+        let checks = shapes.instances.get(id.index()).map_or(&[][..], |shapes| &shapes.checks);
+        checks.iter().filter(|check| check.conditional).map(move |check| (id, check.span))
+    };
+    typed.ids().flat_map(of).collect()
+}
