@@ -6,10 +6,11 @@ use std::time::Duration;
 use einlang_driver::{
     Failure, Given, Limits, Options, Outcome, Permits, Printer, ProjectIo, RunOptions, Session,
 };
-use einlang_interp::io::MemoryIo;
+use einlang_interp::io::{Io, MemoryIo};
 use einlang_interp::tensor::TensorValue;
 use einlang_interp::value::HostValue;
 use einlang_source::MemoryWorld;
+use einlang_tir::types::Elem;
 
 /// Runs a program with inputs as a command line gives them, in a world of memory.
 fn run(program: &str, inputs: &[(&str, &str)]) -> Result<(Outcome, Vec<String>), Failure> {
@@ -270,6 +271,30 @@ fn programs_read_and_write_files_of_their_folder() {
         for name in list_dir(\".\") { print(name); }";
     let lines = run_in(folder.path(), program).expect("it runs");
     assert_eq!(lines, ["12.0 2 hello true false", "a.npy", "t.txt"]);
+}
+
+#[test]
+fn tensors_with_names_are_saved_and_loaded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let permits = Permits::new(folder.path(), &[], &[]).expect("a folder");
+    let mut lines = Lines::default();
+    let mut io = ProjectIo::new(permits, &mut lines, 1 << 20);
+    let (a, b) = (TensorValue::f32s([2], [1.0, 2.5]), TensorValue::f32s([1, 1], [7.0]));
+    let (a, b) = (a.expect("it fits"), b.expect("it fits"));
+    for format in ["npz", "safetensors"] {
+        let path = format!("ab.{format}");
+        let both = [("a".to_owned(), &a), ("b".to_owned(), &b)];
+        io.save_named(format, &path, &both).expect("two tensors");
+        assert_eq!(io.load_named(format, &path, "b", Elem::F32, 2), Ok(b.clone()));
+        let ints = io.load_named(format, &path, "a", Elem::I32, 1).expect("converted");
+        assert_eq!(ints.consts().filter_map(|value| value.as_int()).collect::<Vec<_>>(), [1, 2]);
+        let other = io.load_named(format, &path, "a", Elem::F32, 2).expect_err("another rank");
+        assert_eq!(other.code.as_str(), "E0904");
+        let missing = io.load_named(format, &path, "c", Elem::F32, 2).expect_err("no such name");
+        assert!(missing.message.ends_with("it holds `a`, `b`"), "{}", missing.message);
+    }
+    let unknown = io.load_tensor("tiff", "x", Elem::F32, 2).expect_err("no such format");
+    assert_eq!(unknown.code.as_str(), "E0903");
 }
 
 #[test]

@@ -65,6 +65,9 @@ impl fmt::Display for Elem {
     }
 }
 
+/// The most axes; other libraries have no more either.
+pub const MAX_RANK: usize = 64;
+
 /// An array.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Array {
@@ -138,6 +141,10 @@ pub(crate) fn listed(shape: &[usize]) -> String {
 
 /// The number of bytes of an array of this shape.
 pub fn byte_length(elem: Elem, shape: &[usize]) -> Result<usize, FileError> {
+    if shape.len() > MAX_RANK {
+        let message = format!("an array of {} axes has too many of them", shape.len());
+        return Err(FileError::too_large(message));
+    }
     let too_large = || {
         let message = format!("an array of shape ({}) has too many elements", listed(shape));
         FileError::too_large(message)
@@ -172,7 +179,9 @@ mod tests {
 
     #[test]
     fn enormous_shapes_are_refused() {
-        for shape in [&[usize::MAX, 2][..], &[1 << 40, 0], &[1 << 20, 1 << 20, 0], &[1 << 31]] {
+        for shape in
+            [&[usize::MAX, 2][..], &[1; 65], &[1 << 40, 0], &[1 << 20, 1 << 20, 0], &[1 << 31]]
+        {
             let refused = byte_length(Elem::I8, shape).map_err(|error| error.kind);
             assert_eq!(refused, Err(Kind::TooLarge), "{shape:?}");
         }

@@ -25,7 +25,8 @@ impl Progress {
             return Progress { done: None, thread: None };
         }
         let (done, finished) = mpsc::channel();
-        let (console, name) = (console.clone(), name.to_owned());
+        let console = console.clone();
+        let name: String = name.chars().filter(|c| !c.is_control()).collect();
         let work = move || {
             let start = Instant::now();
             let mut wait = SHOWN_AFTER;

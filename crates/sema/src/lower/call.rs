@@ -382,4 +382,16 @@ impl<'p> Lower<'p> {
         let ty = self.ty(expr);
         self.hosted(&value, &ty)
     }
+
+    /// The type that a callee has as a function.
+    pub(super) fn callee(&self, expr: ExprId) -> Option<Callee> {
+        self.typed.instance(self.frame.instance).calls.get(&expr).cloned()
+    }
+
+    pub(super) fn fn_ty(&self, expr: ExprId) -> Option<FnTy> {
+        match self.ty(expr) {
+            Ty::Fn(function) => Some(function),
+            _ => None,
+        }
+    }
 }

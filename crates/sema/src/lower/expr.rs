@@ -11,7 +11,7 @@ use super::types::elem_of;
 use super::value::{Form, Frame, R, Scalar, Val};
 use super::{Lower, unsupported};
 use crate::hir::{BinaryOp, ExprId, ExprKind, LocalId, UnaryOp};
-use crate::types::{Callee, FnTy, Ty};
+use crate::types::{Callee, Ty};
 
 impl<'p> Lower<'p> {
     /// The type of an expression; a constant has the type of its use.
@@ -337,18 +337,6 @@ impl<'p> Lower<'p> {
         match (value, at) {
             (Val::Record(parts), Some(at)) if at < parts.len() => Ok(parts[at].clone()),
             _ => unsupported(self.here, format!("the field `{name}` of this value")),
-        }
-    }
-
-    /// The type that a callee has as a function.
-    pub(super) fn callee(&self, expr: ExprId) -> Option<Callee> {
-        self.typed.instance(self.frame.instance).calls.get(&expr).cloned()
-    }
-
-    pub(super) fn fn_ty(&self, expr: ExprId) -> Option<FnTy> {
-        match self.ty(expr) {
-            Ty::Fn(function) => Some(function),
-            _ => None,
         }
     }
 }
