@@ -15,6 +15,12 @@ pub(crate) fn unknown_name<'a>(
     suggest(diagnostic, name, span, candidates, format!("bind it first with `let {name} = …;`"))
 }
 
+/// A variant that is named without its enum.
+pub(crate) fn variant_without_enum(name: &str, path: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(Code::E0110, format!("unknown name `{name}`"), span, "not bound here")
+        .with_edit(format!("did you mean the variant `{path}`?"), span, path)
+}
+
 /// A type that is not declared.
 pub(crate) fn unknown_type<'a>(
     name: &str,

@@ -104,7 +104,10 @@ impl<'t> Resolver<'_, 't> {
                 return res;
             }
             let text = self.text(name.name);
-            let diagnostic = errors::unknown_type(&text, name.span, self.visible_types());
+            let diagnostic = match self.variant_path(*name) {
+                Some(path) => errors::variant_without_enum(&text, &path, name.span),
+                None => errors::unknown_type(&text, name.span, self.visible_types()),
+            };
             self.cx.report(diagnostic);
             return Res::Error;
         }

@@ -190,13 +190,30 @@ impl Resolver<'_, '_> {
                 _ => errors::type_is_no_value(&text, name.span),
             }
         } else {
-            let candidates = if self.cx.may_suggest() { self.visible_values() } else { Vec::new() };
-            errors::unknown_name(&text, name.span, candidates)
+            match self.variant_path(name) {
+                Some(path) => errors::variant_without_enum(&text, &path, name.span),
+                None => {
+                    let suggest = self.cx.may_suggest();
+                    let candidates = if suggest { self.visible_values() } else { Vec::new() };
+                    errors::unknown_name(&text, name.span, candidates)
+                }
+            }
         };
         self.cx.report(diagnostic);
         // One message per name: from here on it is bound to an error.
         self.forgive(name);
         Res::Error
+    }
+
+    /// The path to a variant of this name, if an enum of the program has one.
+    pub(super) fn variant_path(&self, name: Ident) -> Option<String> {
+        let mut defs = self.cx.program.defs.values();
+        defs.find_map(|def| match &def.kind {
+            DefKind::Enum(item) if item.variants.iter().any(|v| v.name.name == name.name) => {
+                Some(format!("{}::{}", self.text(def.name.name), self.text(name.name)))
+            }
+            _ => None,
+        })
     }
 
     /// Binds an unknown name to an error in the outermost scope of the body.

@@ -13,11 +13,28 @@ const BUDGET: u32 = 100_000;
 /// How many missing cases a message names.
 const MAX_NAMED: usize = 4;
 
+/// Whether a name in a pattern was reported already.
+fn is_unresolved(pattern: &Pattern) -> bool {
+    match &pattern.kind {
+        PatternKind::Error => true,
+        PatternKind::Value(res) => *res == Res::Error,
+        PatternKind::Variant(res, parts) => *res == Res::Error || parts.iter().any(is_unresolved),
+        PatternKind::Struct { res, fields, .. } => {
+            *res == Res::Error || fields.iter().any(|(_, part)| is_unresolved(part))
+        }
+        PatternKind::Or(parts) | PatternKind::Tuple(parts) | PatternKind::Array(parts) => {
+            parts.iter().any(is_unresolved)
+        }
+        PatternKind::Bind(_, Some(inner)) | PatternKind::Typed(inner, _) => is_unresolved(inner),
+        _ => false,
+    }
+}
+
 impl Checker<'_> {
     pub(super) fn check_arms(&mut self, scrutinee: ExprId, matched: &Ty, arms: &[Arm]) {
         let ty = self.vars.settled(matched);
         // Where a part is unknown nothing can be claimed.
-        if ty.any(&Ty::is_silent) {
+        if ty.any(&Ty::is_silent) || arms.iter().any(|arm| is_unresolved(&arm.pattern)) {
             return;
         }
         let types = [ty.clone()];
