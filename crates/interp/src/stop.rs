@@ -149,6 +149,7 @@ impl StopCode {
             Trap::Assertion => StopCode::Assertion,
             Trap::EmptyReduction => StopCode::Empty,
             Trap::ExtentsDiffer => StopCode::Extents,
+            Trap::LoadedShape => StopCode::OtherShape,
         }
     }
 }

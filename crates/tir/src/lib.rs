@@ -30,6 +30,7 @@ pub mod constant;
 pub mod fresh;
 mod graph;
 pub mod host;
+pub mod message;
 pub mod module;
 pub mod op;
 pub mod order;

@@ -9,6 +9,7 @@
 use einlang_index::{Domain, Quasi, Var};
 
 use crate::constant::Const;
+use crate::message::Message;
 use crate::module::Group;
 use crate::op::{Op, Trap};
 use crate::types::{Elem, Ident, Loc, TensorType};
@@ -180,14 +181,14 @@ pub enum InstKind {
         /// The condition.
         condition: Arg,
         /// What is reported.
-        message: String,
+        message: Message,
     },
     /// Stops the program.
     Trap {
         /// Why.
         trap: Trap,
         /// What is reported.
-        message: String,
+        message: Message,
     },
 }
 

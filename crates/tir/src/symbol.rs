@@ -3,6 +3,7 @@
 
 use einlang_index::{Constraint, Domain, Facts, Quasi, Result as IndexResult, Var};
 
+use crate::op::Trap;
 use crate::types::{Ident, Loc};
 
 /// A symbol and where its value comes from.
@@ -138,6 +139,8 @@ pub struct Check {
     pub condition: Condition,
     /// What is reported if it does not.
     pub message: String,
+    /// As which kind of stop: extents that differ, or a file of another shape.
+    pub trap: Trap,
     /// Where it comes from.
     pub loc: Loc,
 }

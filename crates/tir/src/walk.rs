@@ -94,13 +94,13 @@ impl Inst {
             InstKind::Deriv { of, by } => of.args().chain(by.args()).collect(),
             InstKind::If { condition: arg, .. }
             | InstKind::Switch { on: arg, .. }
-            | InstKind::Param { value: arg, .. }
-            | InstKind::Assert { condition: arg, .. } => vec![arg],
+            | InstKind::Param { value: arg, .. } => vec![arg],
+            InstKind::Assert { condition, message } => {
+                [condition].into_iter().chain(message.args()).collect()
+            }
+            InstKind::Trap { message, .. } => message.args().collect(),
             InstKind::Reduce(reduction) => reduction.start.args().iter().collect(),
-            InstKind::Index(_)
-            | InstKind::Group(_)
-            | InstKind::Converged(_)
-            | InstKind::Trap { .. } => Vec::new(),
+            InstKind::Index(_) | InstKind::Group(_) | InstKind::Converged(_) => Vec::new(),
         }
     }
 
@@ -114,13 +114,13 @@ impl Inst {
             InstKind::Deriv { of, by } => of.args_mut().chain(by.args_mut()).collect(),
             InstKind::If { condition: arg, .. }
             | InstKind::Switch { on: arg, .. }
-            | InstKind::Param { value: arg, .. }
-            | InstKind::Assert { condition: arg, .. } => vec![arg],
+            | InstKind::Param { value: arg, .. } => vec![arg],
+            InstKind::Assert { condition, message } => {
+                [condition].into_iter().chain(message.args_mut()).collect()
+            }
+            InstKind::Trap { message, .. } => message.args_mut().collect(),
             InstKind::Reduce(reduction) => reduction.start.args_mut().iter_mut().collect(),
-            InstKind::Index(_)
-            | InstKind::Group(_)
-            | InstKind::Converged(_)
-            | InstKind::Trap { .. } => Vec::new(),
+            InstKind::Index(_) | InstKind::Group(_) | InstKind::Converged(_) => Vec::new(),
         }
     }
 

@@ -93,8 +93,15 @@ pub(super) enum Kind {
     Deriv(String),
     Param { slot: u32, value: Operand, elem: Elem },
     Converged(OpenRef),
-    Assert { condition: Operand, message: String },
-    Trap { trap: Trap, message: String },
+    Assert { condition: Operand, message: Vec<MessageCode> },
+    Trap { trap: Trap, message: Vec<MessageCode> },
+}
+
+/// A piece of a message: text, or a scalar with its type and format.
+#[derive(Debug)]
+pub(super) enum MessageCode {
+    Text(String),
+    Value(Operand, Elem, String),
 }
 
 /// The group whose run-time extent is meant.
@@ -230,6 +237,7 @@ pub(super) struct CheckCode {
     /// The two sides as text.
     pub(super) sides: [String; 2],
     pub(super) message: String,
+    pub(super) trap: Trap,
     pub(super) loc: Loc,
 }
 

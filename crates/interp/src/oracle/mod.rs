@@ -246,7 +246,7 @@ fn failed_check(check: &CheckCode, left: i128, right: i128) -> Stop {
     };
     let (a, b) = (side(&check.sides[0], left), side(&check.sides[1], right));
     let message = format!("{} ({a}, {b})", check.message);
-    Stop::new(StopCode::Extents, message).at(check.loc)
+    Stop::of_trap(check.trap, message).at(check.loc)
 }
 
 fn holds(relation: Relation, left: i128, right: i128) -> bool {

@@ -196,6 +196,7 @@ impl<'m> Prepare<'m> {
                 right: self.index(&condition.right)?,
                 sides: [text(&condition.left), text(&condition.right)],
                 message: check.message.clone(),
+                trap: check.trap,
                 loc: check.loc,
             };
             self.code.checks.push(code);

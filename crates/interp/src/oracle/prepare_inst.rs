@@ -1,5 +1,6 @@
 //! Resolves regions and instructions.
 
+use einlang_tir::message::{Message, MessagePart};
 use einlang_tir::op::Op;
 use einlang_tir::region::{
     Arg, Combiner, Def, Inst, InstKind, Place, Read, Reduction, Region, Start, Subscript,
@@ -7,7 +8,7 @@ use einlang_tir::region::{
 use einlang_tir::types::{Elem, Ident};
 
 use super::code::{
-    ArgCode, CombineCode, Dest, InstCode, Kind, OpenRef, Operand, ReadCode, ReduceCode, RegionCode,
+    ArgCode, CombineCode, Dest, InstCode, Kind, MessageCode, OpenRef, Operand, ReadCode, ReduceCode, RegionCode,
     StartCode, SubscriptCode, SymbolCode, TensorRef,
 };
 use super::index::VarRef;
@@ -69,12 +70,23 @@ impl Prepare<'_> {
             }
             InstKind::Converged(var) => Kind::Converged(self.open(*var)?),
             InstKind::Assert { condition, message } => {
-                Kind::Assert { condition: self.operand(condition)?, message: message.clone() }
+                Kind::Assert { condition: self.operand(condition)?, message: self.message(message)? }
             }
             InstKind::Trap { trap, message } => {
-                Kind::Trap { trap: *trap, message: message.clone() }
+                Kind::Trap { trap: *trap, message: self.message(message)? }
             }
         })
+    }
+
+    fn message(&self, message: &Message) -> Result<Vec<MessageCode>, Stop> {
+        let part = |part: &MessagePart| match part {
+            MessagePart::Text(text) => Ok(MessageCode::Text(text.clone())),
+            MessagePart::Value(arg, spec) => {
+                let (operand, elem) = self.typed(arg)?;
+                Ok(MessageCode::Value(operand, elem, spec.clone()))
+            }
+        };
+        message.0.iter().map(part).collect()
     }
 
     fn op(&mut self, op: Op, args: &[Arg], result: Elem) -> Result<Kind, Stop> {

@@ -3,12 +3,14 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use einlang_tir::constant::Const;
 use einlang_tir::types::Loc;
 
-use super::code::{Code, InstCode, Kind, OpenRef, RegionCode};
+use super::code::{Code, InstCode, Kind, MessageCode, OpenRef, RegionCode};
 use super::machine::{End, Halt, Machine, What};
 use super::table::{Captured, Handle, Instance, Open, State, Table};
 use crate::scalar::{apply, bool_bits, cast, int_of, trap_message};
+use crate::show::format_value;
 use crate::stop::{Stop, StopCode};
 
 /// Whether an instruction is complete.
@@ -201,7 +203,7 @@ impl Machine<'_> {
             }
             Kind::Index { expr, elem } => {
                 let value = self.index(expr, code)?;
-                let bits = einlang_tir::constant::Const::int(*elem, value).bits();
+                let bits = Const::int(*elem, value).bits();
                 self.set_result(inst, bits);
                 Ok(Flow::Next)
             }
@@ -250,12 +252,30 @@ impl Machine<'_> {
             Kind::Assert { condition, message } => match self.val(*condition) != 0 {
                 true => Ok(Flow::Next),
                 false => {
-                    let message = format!("assertion failed: {message}");
+                    let message = format!("assertion failed: {}", self.message(message)?);
                     Err(Stop::new(StopCode::Assertion, message).into())
                 }
             },
-            Kind::Trap { trap, message } => Err(Stop::of_trap(*trap, message.clone()).into()),
+            Kind::Trap { trap, message } => {
+                Err(Stop::of_trap(*trap, self.message(message)?).into())
+            }
         }
+    }
+
+    /// A message with the values of its scalars.
+    fn message(&self, parts: &[MessageCode]) -> Result<String, Stop> {
+        let mut text = String::new();
+        for part in parts {
+            match part {
+                MessageCode::Text(part) => text.push_str(part),
+                MessageCode::Value(operand, elem, spec) => {
+                    let value = Const::from_bits(*elem, self.val(*operand)).into();
+                    let wrong = |why| Stop::internal(format!("the format `{spec}`: {why}"));
+                    text.push_str(&format_value(&value, spec).map_err(wrong)?);
+                }
+            }
+        }
+        Ok(text)
     }
 
     pub(super) fn set_result(&mut self, inst: &InstCode, bits: u64) {
@@ -271,7 +291,6 @@ impl Machine<'_> {
         elems: &[einlang_tir::types::Elem],
         inst: &InstCode,
     ) -> Result<Flow, Halt> {
-        use einlang_tir::constant::Const;
         let args: Vec<Const> =
             args.iter().map(|(arg, elem)| Const::from_bits(*elem, self.val(*arg))).collect();
         let missing = || Stop::internal("there are no functions to be called here");

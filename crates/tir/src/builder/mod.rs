@@ -60,6 +60,7 @@ pub use tensor::TensorRef;
 
 use crate::module::{Axis, Clause, Condition, Module, Symbol, SymbolSource, Until, box_of};
 use crate::module::{Binding, Check};
+use crate::op::Trap;
 use crate::region::{Region, Tensor};
 use crate::types::{Dim, Elem, Ident, Loc, TensorType};
 use crate::verify::{Problem, verify};
@@ -151,7 +152,8 @@ impl Builder {
     /// What is tested once at entry.
     pub fn check(&self, condition: Result<Condition, GaveUp>, message: &str) {
         if let Some(condition) = self.known(condition) {
-            let check = Check { condition, message: message.to_owned(), loc: Loc::default() };
+            let (message, trap) = (message.to_owned(), Trap::ExtentsDiffer);
+            let check = Check { condition, message, trap, loc: Loc::default() };
             self.state.borrow_mut().module.checks.push(check);
         }
     }

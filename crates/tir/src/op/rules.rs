@@ -124,6 +124,8 @@ pub enum Trap {
     EmptyReduction,
     /// Extents that must agree and do not (E0705).
     ExtentsDiffer,
+    /// A file that holds another shape than the program says (E0904).
+    LoadedShape,
 }
 
 impl Trap {
@@ -137,6 +139,7 @@ impl Trap {
         Trap::Assertion,
         Trap::EmptyReduction,
         Trap::ExtentsDiffer,
+        Trap::LoadedShape,
     ];
 
     /// The name in the text form.
@@ -150,6 +153,7 @@ impl Trap {
             Trap::Assertion => "assertion",
             Trap::EmptyReduction => "empty_reduction",
             Trap::ExtentsDiffer => "extents_differ",
+            Trap::LoadedShape => "loaded_shape",
         }
     }
 

@@ -24,7 +24,7 @@
 //!          | "switch" arg "{" {number region} "else" region "}"
 //!          | "reduce" (op | region) start {flag} "over" domain ["where" region] "do" region
 //!          | "call" name "(" [args] ")" | "host_call" name "(" [args] ")" | "deriv" place "/" place | "param" name "=" arg
-//!          | "converged" name | "assert" arg string | "trap" trap string
+//!          | "converged" name | "assert" arg message | "trap" trap message
 //! start    = "identity" args | "init" args | "first"
 //! place    = name "[" [subscript {"," subscript}] "]"      subscript = index | value | constant
 //! arg      = value | constant | name               args = arg {"," arg}

@@ -6,6 +6,7 @@ use super::{Cursor, Parsed};
 use crate::module::{
     Binding, Check, Clause, Function, Group, Module, Rule, Symbol, SymbolSource, Until,
 };
+use crate::op::Trap;
 use crate::types::{Elem, Loc};
 
 /// Reads the text form of a module. What is read is well formed as text only; the verifier says
@@ -82,8 +83,11 @@ impl Parser<'_> {
             let condition = self.condition()?;
             self.module.assumptions.push(condition);
         } else if self.cursor.eat_word("check") {
-            let (condition, message) = (self.condition()?, self.cursor.string()?);
-            self.module.checks.push(Check { condition, message, loc: Loc::default() });
+            let condition = self.condition()?;
+            let loaded = self.cursor.eat_word(Trap::LoadedShape.as_str());
+            let trap = if loaded { Trap::LoadedShape } else { Trap::ExtentsDiffer };
+            let message = self.cursor.string()?;
+            self.module.checks.push(Check { condition, message, trap, loc: Loc::default() });
         } else if self.cursor.eat_word("input") {
             let input = self.tensor()?;
             self.module.inputs.push(input);

@@ -2,6 +2,7 @@
 
 use super::parse::Parser;
 use super::{Parsed, Token};
+use crate::message::{Message, MessagePart};
 use crate::op::{Op, Trap};
 use crate::region::{
     Arg, Combiner, Def, Inst, InstKind, Place, Read, ReduceFlags, Reduction, Region, Start,
@@ -106,7 +107,7 @@ impl Parser<'_> {
             }
             "converged" => Ok(InstKind::Converged(self.symbol_use()?)),
             "assert" => {
-                Ok(InstKind::Assert { condition: self.arg()?, message: self.cursor.string()? })
+                Ok(InstKind::Assert { condition: self.arg()?, message: self.message()? })
             }
             "trap" => self.trap(),
             _ => self.cursor.fail(format!("`{word}` is not an instruction")),
@@ -161,8 +162,25 @@ impl Parser<'_> {
 
     fn trap(&mut self) -> Parsed<InstKind> {
         match Trap::parse(self.cursor.word()?) {
-            Some(trap) => Ok(InstKind::Trap { trap, message: self.cursor.string()? }),
+            Some(trap) => Ok(InstKind::Trap { trap, message: self.message()? }),
             None => self.cursor.fail("expected the name of a trap"),
+        }
+    }
+
+    fn message(&mut self) -> Parsed<Message> {
+        let mut parts = Vec::new();
+        loop {
+            parts.push(match self.cursor.peek() {
+                Some(Token::Text(_)) => MessagePart::Text(self.cursor.string()?),
+                _ => {
+                    let arg = self.arg()?;
+                    self.cursor.expect_word("as")?;
+                    MessagePart::Value(arg, self.cursor.string()?)
+                }
+            });
+            if !self.cursor.eat(",") {
+                return Ok(Message(parts));
+            }
         }
     }
 

@@ -6,6 +6,7 @@ use einlang_index::{Domain, Quasi, Var};
 
 use super::quoted;
 use crate::module::{Binding, Clause, Condition, Function, Group, Module, Symbol, SymbolSource};
+use crate::op::Trap;
 use crate::region::{Def, Region, Tensor};
 use crate::types::{Dim, Elem};
 use crate::vars::VarTable;
@@ -76,7 +77,11 @@ impl<'a> Printer<'a> {
         }
         for check in &module.checks {
             let condition = self.condition(&check.condition);
-            self.line(&format!("check {condition} {};", quoted(&check.message)));
+            let trap = match check.trap {
+                Trap::ExtentsDiffer => String::new(),
+                trap => format!("{} ", trap.as_str()),
+            };
+            self.line(&format!("check {condition} {trap}{};", quoted(&check.message)));
         }
         for input in &module.inputs {
             self.line(&format!("input {};", self.tensor(input)));

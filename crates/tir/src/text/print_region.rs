@@ -6,6 +6,7 @@ use einlang_index::Var;
 
 use super::print::{Printer, join};
 use super::quoted;
+use crate::message::MessagePart;
 use crate::module::{Group, Module};
 use crate::region::{
     Arg, Combiner, Inst, InstKind, Place, Read, Reduction, Region, Start, Subscript,
@@ -73,10 +74,10 @@ impl Printer<'_> {
             }
             InstKind::Converged(var) => self.push(&format!("converged {}", self.vars.show(*var))),
             InstKind::Assert { condition, message } => {
-                self.push(&format!("assert {condition} {}", quoted(message)));
+                self.push(&format!("assert {condition} {}", join(&message.0)));
             }
             InstKind::Trap { trap, message } => {
-                self.push(&format!("trap {} {}", trap.as_str(), quoted(message)));
+                self.push(&format!("trap {} {}", trap.as_str(), join(&message.0)));
             }
         }
     }
@@ -173,6 +174,15 @@ fn region_binders(region: &Region, found: &mut Vec<Var>) {
                 rest.for_each(|region| region_binders(region, found));
             }
             _ => inst.regions().into_iter().for_each(|region| region_binders(region, found)),
+        }
+    }
+}
+
+impl fmt::Display for MessagePart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MessagePart::Text(text) => f.write_str(&quoted(text)),
+            MessagePart::Value(arg, spec) => write!(f, "{arg} as {}", quoted(spec)),
         }
     }
 }

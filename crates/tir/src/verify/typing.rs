@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Problems;
 use super::scope::{Item, Scope, walk};
+use crate::message::Message;
 use crate::module::Module;
 use crate::region::{
     Arg, Combiner, Def, Inst, InstKind, Place, Reduction, Region, Start, Subscript,
@@ -96,11 +97,16 @@ pub(super) fn typed_insts(module: &Module, problems: &mut Problems) {
             no_results(inst)
         }
         InstKind::Converged(_) => one_scalar(inst, "`converged`", |elem| elem == Elem::Bool),
-        InstKind::Assert { condition, .. } => {
+        InstKind::Assert { condition, message } => {
             expect(is_bool(condition), || "an assertion is a truth value".to_owned())?;
+            shows_scalars(message)?;
             no_results(inst)
         }
-        InstKind::Group(_) | InstKind::Trap { .. } => no_results(inst),
+        InstKind::Trap { message, .. } => {
+            shows_scalars(message)?;
+            no_results(inst)
+        }
+        InstKind::Group(_) => no_results(inst),
         InstKind::If { condition, .. } => {
             expect(is_bool(condition), || "a condition is a truth value".to_owned())
         }
@@ -129,6 +135,11 @@ fn one_scalar(inst: &Inst, what: &str, fits: impl Fn(Elem) -> bool) -> Result<()
         [Def::Scalar(value)] => Err(format!("{what} does not give {}", value.elem)),
         _ => Err(format!("{what} defines one scalar")),
     }
+}
+
+fn shows_scalars(message: &Message) -> Result<(), String> {
+    let scalars = message.args().all(|arg| arg.elem().is_some());
+    expect(scalars && !message.0.is_empty(), || "a message is text and scalars".to_owned())
 }
 
 fn no_results(inst: &Inst) -> Result<(), String> {

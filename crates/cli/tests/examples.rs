@@ -1,0 +1,152 @@
+//! Every program in `examples/` prints what its `//! stdout:` lines say, without a warning.
+//!
+//! A line `//! needs: …` names what the compiler cannot run yet; such a program is only checked.
+//! The programs in `NOT_YET` are right and the compiler is not: once one works it leaves the list.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// Programs that language and library allow and that go wrong today, with what is in the way.
+const NOT_YET: &[(&str, &str)] = &[
+    ("basics/updates.ein", "`print` compares the extents of its arguments"),
+    ("graphs/breadth_first.ein", "a list of strings read inside a definition"),
+    ("ode_pde/laplace.ein", "`converged` after another statement"),
+    ("ode_pde/lorenz.ein", "a cast gives a loop variable its own type"),
+    ("optimisation/hill_climbing.ein", "a constant used as a divisor of a subscript"),
+    ("simulation/ising.ein", "a cast gives a binding of literals its own type"),
+    ("strings_and_data/calculator.ein", "a length of a list as the range of a recurrence"),
+    ("strings_and_data/sales_table.ein", "a list of records read inside a definition"),
+    ("strings_and_data/word_count.ein", "`lower`"),
+];
+
+/// A program and what its last lines say about it.
+struct Example {
+    /// Its path from `examples/`, with `/` between folders.
+    name: String,
+    stdout: String,
+    needs: Option<String>,
+}
+
+impl Example {
+    fn read(root: &Path, path: &Path) -> Example {
+        let text = fs::read_to_string(path).expect("a text file");
+        let below = path.strip_prefix(root).expect("a file below the root");
+        let parts: Vec<_> = below.iter().map(|part| part.to_string_lossy()).collect();
+        let lines = text.lines().filter_map(|line| line.strip_prefix("//! stdout:"));
+        let stdout = lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line)));
+        let needs = text.lines().find_map(|line| line.strip_prefix("//! needs: "));
+        Example { name: parts.join("/"), stdout: stdout.collect(), needs: needs.map(str::to_owned) }
+    }
+
+    fn reason_it_fails(&self) -> Option<&'static str> {
+        NOT_YET.iter().find(|(name, _)| *name == self.name).map(|(_, why)| *why)
+    }
+
+    /// What is wrong with the program, if anything is.
+    fn judge(&self) -> Result<(), String> {
+        match (self.verdict(), self.reason_it_fails()) {
+            (Err(_), Some(_)) => Ok(()),
+            (Ok(()), Some(why)) => Err(format!("works now ({why}); take it off `NOT_YET`")),
+            (verdict, None) => verdict,
+        }
+    }
+
+    fn verdict(&self) -> Result<(), String> {
+        if self.stdout.is_empty() {
+            return Err("has no `//! stdout:` line".to_owned());
+        }
+        if self.needs.is_some() {
+            return expect(&einlang("check", &self.name), "checked 1 file: no errors\n");
+        }
+        expect(&einlang("run", &self.name), &self.stdout)
+    }
+}
+
+/// Fails unless the call went well, said nothing but this, and had nothing to warn of.
+fn expect(output: &Output, said: &str) -> Result<(), String> {
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let answer = format!("{stdout}{stderr}");
+    if output.status.success() && answer == said {
+        return Ok(());
+    }
+    Err(format!("{}\n--- expected\n{said}--- got\n{answer}", output.status))
+}
+
+fn einlang(command: &str, name: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_einlang"))
+        .args([command, name])
+        .current_dir(examples())
+        .env_clear()
+        .stdin(Stdio::null())
+        .output()
+        .expect("the binary starts")
+}
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
+}
+
+/// All examples, in the order of their names.
+fn all() -> Vec<Example> {
+    let root = examples();
+    let mut folders = vec![root.clone()];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "ein") {
+                found.push(Example::read(&root, &path));
+            }
+        }
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found
+}
+
+#[test]
+fn every_example_prints_what_it_says() {
+    let examples = all();
+    assert!(examples.len() >= 48, "only {} examples", examples.len());
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let taken = std::iter::from_fn(|| examples.get(next.fetch_add(1, Ordering::Relaxed)));
+        taken
+            .filter_map(|example| Some(format!("{}: {}", example.name, example.judge().err()?)))
+            .collect::<Vec<_>>()
+    };
+    let n_workers = thread::available_parallelism().map_or(1, usize::from);
+    let wrong: Vec<String> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..n_workers).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("a verdict")).collect()
+    });
+    assert!(wrong.is_empty(), "{} examples are wrong\n\n{}", wrong.len(), wrong.join("\n\n"));
+}
+
+#[test]
+fn lists_name_examples_that_exist() {
+    let names: Vec<String> = all().into_iter().map(|example| example.name).collect();
+    for (name, _) in NOT_YET {
+        assert!(names.iter().any(|known| known == name), "`{name}` is no example");
+    }
+    let index = fs::read_to_string(examples().join("README.md")).expect("an index");
+    for name in &names {
+        assert!(index.contains(&format!("]({name})")), "the index does not name `{name}`");
+    }
+}
+
+#[test]
+fn the_index_marks_what_needs_derivatives() {
+    let index = fs::read_to_string(examples().join("README.md")).expect("an index");
+    for example in all() {
+        let row = index.lines().find(|line| line.contains(&format!("]({})", example.name)));
+        let row = row.unwrap_or_default();
+        let marked = row.contains("*needs derivatives*");
+        assert_eq!(marked, example.needs.is_some(), "the row of `{}`: {row}", example.name);
+    }
+}
