@@ -15,6 +15,7 @@ use crate::commands::completions::CompletionsArgs;
 use crate::commands::explain::ExplainArgs;
 use crate::commands::fmt::FmtArgs;
 use crate::commands::ir::IrArgs;
+use crate::commands::repl::ReplArgs;
 use crate::commands::run::RunArgs;
 
 /// What is done with a program, then examples, then everything that can be said.
@@ -57,6 +58,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(RunArgs),
+    Repl(ReplArgs),
     Check(CheckArgs),
     Fmt(FmtArgs),
     Explain(ExplainArgs),

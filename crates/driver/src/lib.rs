@@ -23,6 +23,7 @@
 //! | [`library`] | the texts of the standard library |
 //! | [`lowering`] | the lowered program, and the passes over it |
 //! | [`run`] | programs that run: their inputs, outputs, and files |
+//! | [`repl`] | sessions: entries that see what earlier ones bound |
 //! | `errors` | the words for files that cannot be read |
 //!
 //! Invariants: nothing is printed and no process ends here; all input and output goes through the
@@ -34,13 +35,15 @@ pub mod library;
 pub mod lowering;
 pub mod memo;
 pub mod pipeline;
+pub mod repl;
 pub mod run;
 pub mod session;
 
-pub use einlang_interp::options::Options as Limits;
+pub use einlang_interp::options::{Interrupt, Options as Limits};
 pub use einlang_runtime::{Permits, files};
 pub use einlang_sema::shapes::Options;
 pub use memo::{Memo, Work};
 pub use pipeline::{Compilation, Stage};
+pub use repl::{Answer, Question, Repl};
 pub use run::{Executable, Failure, Given, Outcome, Output, Printer, ProjectIo, RunOptions};
 pub use session::{COMMAND_LINE, MAX_SOURCE_BYTES, Printed, STANDARD_INPUT, Session};

@@ -11,7 +11,7 @@ use std::fmt;
 use std::path::Path;
 
 use einlang_sema::coords::{self, Coords};
-use einlang_sema::shapes::{self, Options, Shapes};
+use einlang_sema::shapes::{self, Given, Options, Shapes};
 use einlang_sema::types::{self, Typed};
 use einlang_sema::{Resolved, hir};
 use einlang_source::{Diagnostics, FileId, Sources, World};
@@ -52,7 +52,17 @@ pub fn compile(
     options: &Options,
 ) -> Compilation {
     // Text to tokens to tree, the files of the modules, and what every name means.
-    let mut resolved = einlang_sema::resolve_with(world, &Std, sources, file, folder);
+    let resolved = einlang_sema::resolve_with(world, &Std, sources, file, folder);
+    analyse(resolved, options, |_, _| Given::new())
+}
+
+/// The stages after names. `given` says of which bindings the values are there already, once the
+/// types are known.
+pub(crate) fn analyse(
+    mut resolved: Resolved,
+    options: &Options,
+    given: impl FnOnce(&Resolved, &Typed) -> Given,
+) -> Compilation {
     let mut diagnostics = std::mem::take(&mut resolved.diagnostics);
     // An element type and a rank for every expression of every instance.
     let typed = resolved.is_whole().then(|| {
@@ -71,7 +81,9 @@ pub fn compile(
     let right = typed.as_ref().filter(|_| !diagnostics.has_errors());
     let shapes = right.zip(coords.as_ref()).map(|(typed, coords)| {
         let (program, interner) = (&resolved.program, &resolved.interner);
-        let (shapes, found) = shapes::analyse(program, typed, coords, interner, options);
+        let given = given(&resolved, typed);
+        let (shapes, found) =
+            shapes::analyse_given(program, typed, coords, interner, options, &given);
         diagnostics.extend(found);
         shapes
     });

@@ -101,7 +101,7 @@ fn judge(path: &Path, text: &str) -> Outcome {
     let options = Options { outputs: case.outputs(), ..Options::default() };
     let compilation = pipeline::compile(&world, &mut sources, file, Path::new(""), &options);
     let zero_fill = case.flags.contains(&"--zero-fill");
-    let options = lower::Options { zero_fill, outputs: case.outputs() };
+    let options = lower::Options { zero_fill, outputs: case.outputs(), ..Default::default() };
     match lowering::lowered(&compilation, &options) {
         None => Outcome::Wrong("it does not compile".to_owned()),
         Some(Err(diagnostics)) => match diagnostics.iter().next() {

@@ -81,6 +81,10 @@ impl Domain {
         constraint: fn(Affine) -> Constraint,
         budget: &mut Budget,
     ) -> Result<Domain> {
+        if let Some(affine) = exprs.iter().map(Quasi::as_affine).collect::<Option<Vec<&Affine>>>() {
+            let set = Set::new(affine.into_iter().cloned().map(constraint))?;
+            return Ok(Domain::of_sets(dims, [set]));
+        }
         let mut domain = Domain::nothing(dims);
         for case in lower_all(exprs, first_local)? {
             let ges = case.ges.into_iter().map(Constraint::Ge);
@@ -128,7 +132,13 @@ impl Domain {
     }
 
     pub(crate) fn intersect_within(&self, other: &Domain, budget: &mut Budget) -> Result<Domain> {
-        let other = other.renamed(&self.dims)?;
+        let renamed;
+        let other = if self.dims == other.dims {
+            other
+        } else {
+            renamed = other.renamed(&self.dims)?;
+            &renamed
+        };
         let mut both = Domain::nothing(&*self.dims);
         for a in &self.sets {
             for b in &other.sets {

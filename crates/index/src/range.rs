@@ -10,12 +10,15 @@
 
 use std::fmt;
 
+use crate::affine::Affine;
 use crate::budget::Budget;
+use crate::constraint::Constraint;
 use crate::domain::Domain;
 use crate::error::{Result, Truth};
 use crate::minmax::MinMax;
 use crate::prove::Facts;
 use crate::quasi::Quasi;
+use crate::set::Set;
 use crate::var::{Named, Var, Vars};
 
 /// One limit of a range.
@@ -111,12 +114,21 @@ impl<P: Clone> Range<P> {
     /// The points of `domain` at which `var` lies in the range. Bounds may mention the other
     /// dimensions of the domain.
     pub fn restrict(&self, domain: &Domain, var: Var) -> Result<Domain> {
-        let mut result = domain.clone();
-        for bound in &self.lower {
+        // Bounds that are affine are one conjunction.
+        let affine = |bound: &'_ Bound<P>| bound.value.as_quasi()?.as_affine().cloned();
+        let mut simple = Vec::with_capacity(self.lower.len() + self.upper.len());
+        for low in self.lower.iter().filter_map(affine) {
+            simple.push(Constraint::ge(&Affine::var(var), &low)?);
+        }
+        for high in self.upper.iter().filter_map(affine) {
+            simple.push(Constraint::lt(&Affine::var(var), &high)?);
+        }
+        let mut result = domain.restricted(&Set::new(simple)?)?;
+        for bound in self.lower.iter().filter(|bound| affine(bound).is_none()) {
             let above = bound.value.at_most_domain(domain.dims(), &var.into())?;
             result = result.intersect(&above)?;
         }
-        for bound in &self.upper {
+        for bound in self.upper.iter().filter(|bound| affine(bound).is_none()) {
             let last = bound.value.add_constant(-1)?;
             result = result.intersect(&last.at_least_domain(domain.dims(), &var.into())?)?;
         }

@@ -5,6 +5,8 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use crate::stop::{Stop, StopCode};
@@ -24,6 +26,34 @@ pub struct Options {
     pub steps: Option<u64>,
     /// When to stop (E0803).
     pub deadline: Option<Instant>,
+    /// A switch that stops it (E0803).
+    pub interrupt: Interrupt,
+}
+
+/// A switch by which somebody else stops an evaluation. Its copies are one switch.
+#[derive(Clone, Debug, Default)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Stops the evaluation soon.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was used; from then on it is as new.
+    pub fn take(&self) -> bool {
+        self.0.swap(false, Ordering::Relaxed)
+    }
+
+    fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl PartialEq for Interrupt {
+    fn eq(&self, other: &Interrupt) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 impl Default for Options {
@@ -35,6 +65,7 @@ impl Default for Options {
             depth: 10_000,
             steps: None,
             deadline: None,
+            interrupt: Interrupt::default(),
         }
     }
 }
@@ -111,6 +142,9 @@ impl Meter {
         if options.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(Stop::new(StopCode::Steps, "the program took longer than allowed"));
         }
+        if options.interrupt.is_set() {
+            return Err(Stop::new(StopCode::Steps, "the program was interrupted"));
+        }
         Ok(())
     }
 
@@ -159,6 +193,11 @@ mod tests {
         assert!(meter.step(3).is_ok());
         assert_eq!(meter.step(1).map_err(|stop| stop.code), Err(StopCode::Steps));
         let late = Options { deadline: Some(Instant::now()), ..Options::default() };
+        let interrupted = Options::default();
+        interrupted.interrupt.clone().set();
+        let stop = Meter::new(&interrupted).step(5000).expect_err("interrupted");
+        assert_eq!(stop.message, "the program was interrupted");
+        assert!(interrupted.interrupt.take() && !interrupted.interrupt.take());
         assert_eq!(Meter::new(&late).step(5000).map_err(|stop| stop.code), Err(StopCode::Steps));
     }
 }

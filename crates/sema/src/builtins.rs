@@ -65,6 +65,11 @@ impl Function {
         self <= Function::Pow
     }
 
+    /// Whether it works on numbers, and on tensors element by element.
+    pub fn is_elementwise(self) -> bool {
+        (Function::Band..=Function::BesselJ1).contains(&self)
+    }
+
     /// Whether it prints, reads or writes.
     pub fn has_effect(self) -> bool {
         self == Function::Print || self >= Function::ReadText

@@ -10,6 +10,7 @@
 pub mod builtins;
 mod context;
 pub mod coords;
+pub mod entries;
 mod errors;
 pub mod hir;
 mod library;
@@ -66,7 +67,33 @@ pub fn resolve_with(
     folder: &Path,
 ) -> Resolved {
     let mut cx = Context::default();
-    let mut loaded = modules::load::load(world, sources, root, folder, &mut cx.diagnostics);
+    let loaded = modules::load::load(world, sources, root, folder, &mut cx.diagnostics);
+    resolve_loaded(library, sources, cx, loaded, false)
+}
+
+/// Loads the entries of a session and resolves every name of the last one. Each entry is a scope
+/// of its own inside those before it. Of the earlier ones only items and bindings are left: what
+/// they did for its effect is done. If the last entry ends with an expression and `shows` holds, its
+/// value is bound to the name [`hir::ENTRY_VALUE`].
+pub fn resolve_entries(
+    world: &dyn World,
+    library: &dyn Library,
+    sources: &mut Sources,
+    entries: &[FileId],
+    shows: bool,
+) -> Resolved {
+    let mut cx = Context::default();
+    let loaded = modules::load::load_entries(world, sources, entries, &mut cx.diagnostics);
+    resolve_loaded(library, sources, cx, loaded, shows)
+}
+
+fn resolve_loaded(
+    library: &dyn Library,
+    sources: &mut Sources,
+    mut cx: Context,
+    mut loaded: modules::load::Loaded,
+    shows: bool,
+) -> Resolved {
     if cx.diagnostics.is_empty() {
         modules::library::load(library, sources, &mut loaded);
         cx.diagnostics.append(&mut loaded.library_diagnostics);
@@ -77,7 +104,7 @@ pub fn resolve_with(
         stack::with_large_stack(|| {
             let collected = modules::collect::collect(&mut cx, &loaded);
             modules::imports::resolve(&mut cx, &collected.uses);
-            names::resolve(&mut cx, &loaded, collected);
+            names::resolve(&mut cx, &loaded, collected, shows);
         });
     }
     let mut diagnostics: Diagnostics = cx.diagnostics.into();

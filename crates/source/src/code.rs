@@ -77,6 +77,7 @@ codes! {
     E0502: "no clause defines the base",
     E0503: "bindings that depend on each other in a cycle",
     E0504: "data-dependent self-read of a point not yet computed",
+    E0601: "not a differentiable type",
     E0701: "integer division by zero, or negative integer power",
     E0702: "index out of bounds",
     E0703: "assertion failed",
@@ -92,6 +93,7 @@ codes! {
     E0904: "loaded data of another shape or type",
     E0905: "missing input",
     E0906: "ill-typed input",
+    E0999: "not supported yet",
 }
 
 impl Code {

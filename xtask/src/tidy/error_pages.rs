@@ -108,8 +108,8 @@ mod tests {
     fn codes_and_pages_belong_together() {
         let missing = "crates/source/src/code.rs:5: no page docs/errors/E0101.md";
         assert_eq!(violations(check, &[CODES]), missing);
-        let surplus = page("docs/errors/E0999.md", PAGE);
-        assert_eq!(surplus, format!("{missing}\ndocs/errors/E0999.md:1: there is no code E0999"));
+        let surplus = page("docs/errors/E0998.md", PAGE);
+        assert_eq!(surplus, format!("{missing}\ndocs/errors/E0998.md:1: there is no code E0998"));
     }
 
     #[test]

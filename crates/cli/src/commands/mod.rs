@@ -6,6 +6,7 @@ mod diff;
 pub(crate) mod explain;
 pub(crate) mod fmt;
 pub(crate) mod ir;
+pub(crate) mod repl;
 pub(crate) mod run;
 
 use crate::Shell;
@@ -16,6 +17,7 @@ use crate::exit::{Exit, Stop};
 pub(crate) fn run(command: &Command, shell: &Shell) -> Result<Exit, Stop> {
     match command {
         Command::Run(args) => run::run(args, shell),
+        Command::Repl(args) => repl::run(args, shell),
         Command::Check(args) => check::run(args, shell),
         Command::Fmt(args) => fmt::run(args, shell),
         Command::Explain(args) => explain::run(args, shell),

@@ -48,7 +48,7 @@ pub(crate) struct RunArgs {
 /// What a program may do, and how much of it.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits and modes")]
-struct LimitArgs {
+pub(crate) struct LimitArgs {
     /// How the program is evaluated: interp (point by point)
     #[arg(long, value_name = "NAME", default_value = "interp", hide_possible_values = true)]
     backend: Backend,
@@ -72,7 +72,7 @@ struct LimitArgs {
     max_steps: Option<u64>,
     /// How long the evaluation may take, such as 10 or 500ms [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = running::duration)]
-    timeout: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
 }
 
 /// The value of `--backend`.
@@ -82,7 +82,7 @@ enum Backend {
 }
 
 impl LimitArgs {
-    fn limits(&self, zero_fill: bool) -> Limits {
+    pub(crate) fn limits(&self, zero_fill: bool) -> Limits {
         // There is one way to evaluate today, and the match sees to it that another is not missed.
         match self.backend {
             Backend::Interp => {}
@@ -96,6 +96,14 @@ impl LimitArgs {
             steps: self.max_steps,
             ..usual
         }
+    }
+
+    /// The files that a program in this folder may touch.
+    pub(crate) fn permits(&self, folder: &Path) -> Result<Permits, Stop> {
+        Permits::new(folder, &self.allow_read, &self.allow_write).map_err(|error| {
+            let text = format!("a path that the program may touch cannot be found: {error}");
+            Stop::Usage(Message::error(text).with_help("check `--allow-read` and `--allow-write`"))
+        })
     }
 }
 
@@ -114,15 +122,11 @@ impl RunArgs {
             Input::File(path) => path.parent().unwrap_or(Path::new("")),
             Input::Stdin | Input::Text(_) => Path::new(""),
         };
-        let LimitArgs { allow_read, allow_write, .. } = &self.limits;
-        Permits::new(folder, allow_read, allow_write).map_err(|error| {
-            let text = format!("a path that the program may touch cannot be found: {error}");
-            Stop::Usage(Message::error(text).with_help("check `--allow-read` and `--allow-write`"))
-        })
+        self.limits.permits(folder)
     }
 }
 
-fn named_value(text: &str) -> Result<(String, String), String> {
+pub(crate) fn named_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => {
             Ok((name.trim().to_owned(), value.to_owned()))

@@ -31,8 +31,9 @@ use einlang_interp::stop::{Stop, StopCode};
 use einlang_interp::value::HostValue;
 use einlang_sema::Resolved;
 use einlang_sema::hir::{DefKind, Namespace, Res};
-use einlang_sema::lower::{self, Lowered};
-use einlang_source::{Code, Diagnostic, Diagnostics, FileId, Span, nearest};
+use einlang_sema::lower::{self, Lowered, ProgramOutput};
+use einlang_sema::shapes::Options;
+use einlang_source::{Code, Diagnostic, Diagnostics, FileId, Sources, Span, nearest};
 use einlang_tir::module::Group;
 use einlang_tir::region::InstKind;
 
@@ -44,7 +45,7 @@ use crate::lowering::lowered;
 use crate::pipeline::Compilation;
 use crate::session::Session;
 use declared::Declared;
-use outputs::Form;
+pub(crate) use outputs::Form;
 
 /// How a program is run.
 #[derive(Clone, Debug, Default)]
@@ -96,42 +97,9 @@ impl Session<'_> {
     pub fn build(&mut self, file: FileId) -> Result<Executable, Failure> {
         let start = Instant::now();
         let compilation = self.compile(file);
-        let wanted = self.options().outputs.clone();
-        let zero_fill = self.options().zero_fill;
-        let options = lower::Options { zero_fill, outputs: wanted.clone() };
-        let made = match lowered(&compilation, &options) {
-            Some(Ok(made)) => made,
-            Some(Err(found)) => {
-                let mut all = compilation.diagnostics;
-                all.extend(found);
-                return Err(Failure::Program(all));
-            }
-            None => return Err(Failure::Program(compilation.diagnostics)),
-        };
-        let has = |name: &String| made.outputs.iter().any(|output| output.name == *name);
-        if let Some(missing) = wanted.iter().flatten().find(|name| !has(name)) {
-            let all = lower::Options { zero_fill, outputs: None };
-            let all = lowered(&compilation, &all).and_then(Result::ok);
-            return Err(no_output(missing, all.as_ref().unwrap_or(&made)));
-        }
-        if let Some(error) = unexpanded(&made, Span::new(file, 0, 0)) {
-            let mut all = compilation.diagnostics;
-            all.push(error);
-            return Err(Failure::Program(all));
-        }
-        let (program, interner) = (&compilation.resolved.program, &compilation.resolved.interner);
-        let forms = made.outputs.iter().map(|output| Form::of(&output.ty, program, interner));
-        let spelled = |name| interner.resolve(name).to_owned();
-        let declared = Declared::all(program, self.sources(), spelled);
-        Ok(Executable {
-            main: has_main(&compilation),
-            forms: forms.collect(),
-            declared,
-            place: Span::new(file, 0, 0),
-            warnings: compilation.diagnostics,
-            compiled_in: start.elapsed(),
-            lowered: made,
-        })
+        let Options { zero_fill, outputs, .. } = self.options().clone();
+        let options = lower::Options { zero_fill, outputs, ..Default::default() };
+        Executable::new(compilation, self.sources(), options, file, start)
     }
 
     /// Compiles and runs a program.
@@ -160,7 +128,7 @@ fn unexpanded(lowered: &Lowered, place: Span) -> Option<Diagnostic> {
         });
     }
     let message = "not supported yet: derivatives are not evaluated";
-    let error = Diagnostic::error(Code::E0403, message, found?, "this one");
+    let error = Diagnostic::error(Code::E0999, message, found?, "this one");
     Some(error.with_help("this program is valid, but this version of the compiler cannot run it"))
 }
 
@@ -190,6 +158,49 @@ fn no_output(name: &str, lowered: &Lowered) -> Failure {
 }
 
 impl Executable {
+    /// Lowers a program without errors, whose compilation began at `start`.
+    pub(crate) fn new(
+        compilation: Compilation,
+        sources: &Sources,
+        options: lower::Options,
+        file: FileId,
+        start: Instant,
+    ) -> Result<Executable, Failure> {
+        let made = match lowered(&compilation, &options) {
+            Some(Ok(made)) => made,
+            Some(Err(found)) => {
+                let mut all = compilation.diagnostics;
+                all.extend(found);
+                return Err(Failure::Program(all));
+            }
+            None => return Err(Failure::Program(compilation.diagnostics)),
+        };
+        let has = |name: &String| made.outputs.iter().any(|output| output.name == *name);
+        if let Some(missing) = options.outputs.iter().flatten().find(|name| !has(name)) {
+            let all = lower::Options { outputs: None, ..options.clone() };
+            let all = lowered(&compilation, &all).and_then(Result::ok);
+            return Err(no_output(missing, all.as_ref().unwrap_or(&made)));
+        }
+        if let Some(error) = unexpanded(&made, Span::new(file, 0, 0)) {
+            let mut all = compilation.diagnostics;
+            all.push(error);
+            return Err(Failure::Program(all));
+        }
+        let (program, interner) = (&compilation.resolved.program, &compilation.resolved.interner);
+        let forms = made.outputs.iter().map(|output| Form::of(&output.ty, program, interner));
+        let spelled = |name| interner.resolve(name).to_owned();
+        let declared = Declared::all(program, sources, spelled);
+        Ok(Executable {
+            main: has_main(&compilation),
+            forms: forms.collect(),
+            declared,
+            place: Span::new(file, 0, 0),
+            warnings: compilation.diagnostics,
+            compiled_in: start.elapsed(),
+            lowered: made,
+        })
+    }
+
     /// The names of the outputs, in order.
     pub fn outputs(&self) -> impl Iterator<Item = &str> {
         self.lowered.outputs.iter().map(|output| output.name.as_str())
@@ -202,19 +213,41 @@ impl Executable {
 
     /// Evaluates the program.
     pub fn run(&self, options: &RunOptions, io: &mut dyn Io) -> Result<Outcome, Failure> {
-        let mut limits = options.limits.clone();
         let start = Instant::now();
-        limits.deadline = options.timeout.and_then(|timeout| start.checked_add(timeout));
-        let inputs = self.bind(&options.inputs, &limits, io)?;
-        let values = run_program(&self.lowered.program, inputs, &limits, io);
-        let values = values.map_err(|stop| self.failure(&stop))?;
-        let described = self.lowered.outputs.iter().zip(&self.forms).zip(values);
+        let values = self.evaluate(options, Vec::new(), io)?;
+        let described = self.described().zip(values);
         let outputs = described.map(|((output, form), value)| form.output(&output.name, value));
         Ok(Outcome {
             outputs: outputs.collect(),
             compiled_in: self.compiled_in,
             ran_in: start.elapsed(),
         })
+    }
+
+    /// The outputs and how they are shown.
+    pub(crate) fn described(&self) -> impl Iterator<Item = (&ProgramOutput, &Form)> {
+        self.lowered.outputs.iter().zip(&self.forms)
+    }
+
+    /// Whether the program has an input of this name.
+    pub(crate) fn takes(&self, name: &str) -> bool {
+        self.lowered.inputs.iter().any(|input| input.name == name)
+    }
+
+    /// Evaluates the program with the values of bindings that it is given after its inputs.
+    pub(crate) fn evaluate(
+        &self,
+        options: &RunOptions,
+        given: Vec<HostValue>,
+        io: &mut dyn Io,
+    ) -> Result<Vec<HostValue>, Failure> {
+        let mut limits = options.limits.clone();
+        let start = Instant::now();
+        limits.deadline = options.timeout.and_then(|timeout| start.checked_add(timeout));
+        let mut inputs = self.bind(&options.inputs, &limits, io)?;
+        inputs.extend(given);
+        let values = run_program(&self.lowered.program, inputs, &limits, io);
+        values.map_err(|stop| self.failure(&stop))
     }
 
     /// What stopped the program, for people.

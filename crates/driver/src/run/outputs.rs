@@ -90,7 +90,7 @@ impl Output {
 
 /// How the value of a type is shown.
 #[derive(Clone, Debug)]
-pub(super) struct Form {
+pub(crate) struct Form {
     /// The type as the language writes it; of a tensor of no numbers, its elements.
     ty: String,
     kind: FormKind,
@@ -125,7 +125,7 @@ impl Form {
     }
 
     /// An output with this value.
-    pub(super) fn output(&self, name: &str, value: HostValue) -> Output {
+    pub(crate) fn output(&self, name: &str, value: HostValue) -> Output {
         let value = self.shown(value);
         let shape = match (&value, &self.kind) {
             (HostValue::Tensor(tensor), _) => tensor.shape().to_vec(),

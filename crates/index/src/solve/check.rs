@@ -24,11 +24,31 @@ impl<P: Clone> Rounds<'_, P> {
     fn obligation(&self, subscript: usize) -> Obligation {
         let unknown = Obligation { subscript, lower: Verdict::Unknown, upper: Verdict::Unknown };
         let Some(expr) = &self.exprs[subscript] else { return unknown };
-        let Ok(points) = self.points_of(subscript, expr) else { return unknown };
         let extent = &self.problem.subscripts[subscript].extent;
+        if self.is_within(expr, extent) {
+            return Obligation { subscript, lower: Verdict::Holds, upper: Verdict::Holds };
+        }
+        let Ok(points) = self.points_of(subscript, expr) else { return unknown };
         let lower = self.facts.judge(&points, expr);
         let upper = self.judge_below(&points, expr, extent).unwrap_or(Verdict::Unknown);
         Obligation { subscript, lower, upper }
+    }
+
+    /// The plain case without any proof: a shifted index whose bounds, shifted too, are those of the
+    /// axis.
+    fn is_within(&self, expr: &Quasi, extent: &MinMax) -> bool {
+        let Some(affine) = expr.as_affine() else { return false };
+        let (&[(var, 1)], shift) = (affine.terms(), affine.constant_part()) else { return false };
+        let Some(range) = self.range(var) else { return false };
+        let moved = |value: &MinMax| value.add_constant(shift).ok();
+        let above = range.lower.iter().filter_map(|bound| moved(&bound.value));
+        let mut above = above.filter_map(|value| value.as_constant());
+        above.any(|low| low >= 0)
+            && range.upper.iter().any(|bound| match (moved(&bound.value), extent.as_constant()) {
+                (Some(value), Some(extent)) => value.as_constant().is_some_and(|v| v <= extent),
+                (value, None) => value.as_ref() == Some(extent),
+                (None, _) => false,
+            })
     }
 
     /// The points at which the subscript is evaluated.

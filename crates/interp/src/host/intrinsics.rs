@@ -86,6 +86,8 @@ impl Executor<'_, '_> {
                 Const::bool(a == b).into()
             }
             (Intrinsic::StrLt, [HostValue::Str(a), HostValue::Str(b)]) => Const::bool(a < b).into(),
+            (Intrinsic::Upper, [HostValue::Str(text)]) => HostValue::str(&text.to_uppercase()),
+            (Intrinsic::Lower, [HostValue::Str(text)]) => HostValue::str(&text.to_lowercase()),
             (Intrinsic::Chars, [HostValue::Str(text)]) => chars(text, result)?,
             (Intrinsic::FromChars, [HostValue::Tensor(tensor)]) => from_chars(tensor)?,
             (Intrinsic::ParseInt | Intrinsic::ParseFloat, [HostValue::Str(text)]) => {

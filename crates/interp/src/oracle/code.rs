@@ -12,6 +12,7 @@ use einlang_tir::op::{Op, Trap};
 use einlang_tir::order::Order;
 use einlang_tir::types::{Elem, Ident, Loc};
 
+use super::grouped::GroupedCode;
 use super::index::{DomainCode, IndexCode};
 
 /// A position in [`Code::regions`].
@@ -138,6 +139,7 @@ pub(super) struct ReduceCode {
     pub(super) body: RegionId,
     pub(super) combine: CombineCode,
     pub(super) start: StartCode,
+    pub(super) grouped: Option<GroupedCode>,
 }
 
 #[derive(Debug)]
@@ -268,4 +270,6 @@ pub(super) struct Code {
     pub(super) globals: Vec<GlobalCode>,
     pub(super) names: HashMap<Ident, u32>,
     pub(super) outputs: Vec<Ident>,
+    /// How many reductions are grouped.
+    pub(super) n_grouped: usize,
 }

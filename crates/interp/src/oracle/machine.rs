@@ -8,6 +8,7 @@
 use std::rc::Rc;
 
 use super::code::{ArgCode, Code, Dest, Operand, RegionId, Sizes, TensorRef};
+use super::grouped::Keys;
 use super::reduce::Loop;
 use super::table::{Captured, Handle, Instance, Open, State};
 use crate::host::HostFunctions;
@@ -99,6 +100,7 @@ pub(super) struct Machine<'h> {
     pub(super) frames: Vec<Frame>,
     pub(super) cursors: Vec<Cursor>,
     pub(super) loops: Vec<Loop>,
+    pub(super) keys: Vec<Keys>,
     pub(super) vals: Vec<u64>,
     pub(super) vars: Vec<i64>,
     pub(super) tensors: Vec<Option<Handle>>,
@@ -158,7 +160,8 @@ impl Machine<'_> {
         let what = What::Point { instance: Rc::clone(&instance), member, offset, clause };
         self.push_frame(what, binding.sizes, Some(&instance), code)?;
         let mut table = instance.tables[member as usize].borrow_mut();
-        table.set(offset, State::Busy, &self.meter, &name)?;
+        let set = table.set(offset, State::Busy, &self.meter, &name);
+        set.map_err(|stop| stop.at(binding.loc))?;
         let base = self.frame_vars();
         for (at, axis) in binding.axes.iter().enumerate() {
             self.vars[base + axis.slot as usize] = table.coordinate(offset, at);

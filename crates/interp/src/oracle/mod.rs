@@ -12,11 +12,13 @@
 //! | `table` | points that are known |
 //! | `machine`, `step` | activations on stacks of their own, instructions |
 //! | `read`, `reduce`, `until` | reads and extents, reductions, open axes |
+//! | `grouped` | reductions over equal keys in one pass |
 //! | `order` | whether a data-dependent self-read is too early |
 //! | `blame` | the sentences of errors |
 
 mod blame;
 mod code;
+mod grouped;
 mod index;
 mod machine;
 mod order;
@@ -114,6 +116,7 @@ impl<'h> Oracle<'h> {
             frames: Vec::new(),
             cursors: Vec::new(),
             loops: Vec::new(),
+            keys: (0..code.n_grouped).map(|_| grouped::Keys::default()).collect(),
             vals: Vec::new(),
             vars: Vec::new(),
             tensors: Vec::new(),
@@ -145,7 +148,9 @@ impl<'h> Oracle<'h> {
         let n = shape.iter().try_fold(1_usize, |n, extent| n.checked_mul(*extent));
         let elem = self.machine.elem(&handle, &code);
         let bytes = n.and_then(|n| n.checked_mul(elem.bits() as usize / 8)).unwrap_or(usize::MAX);
-        self.machine.meter.take(bytes as u64, &|| format!("`{name}`"))?;
+        let place = self.machine.place(&handle, &code);
+        let taken = self.machine.meter.take(bytes as u64, &|| format!("`{name}`"));
+        taken.map_err(|stop| stop.at(place))?;
         let mut data = Storage::with_capacity(elem, n.unwrap_or(0));
         let filled = self.fill(&handle, &shape, n.unwrap_or(0), &mut data);
         self.machine.meter.give(bytes as u64);

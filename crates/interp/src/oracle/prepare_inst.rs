@@ -8,8 +8,8 @@ use einlang_tir::region::{
 use einlang_tir::types::{Elem, Ident};
 
 use super::code::{
-    ArgCode, CombineCode, Dest, InstCode, Kind, MessageCode, OpenRef, Operand, ReadCode, ReduceCode, RegionCode,
-    StartCode, SubscriptCode, SymbolCode, TensorRef,
+    ArgCode, CombineCode, Dest, InstCode, Kind, MessageCode, OpenRef, Operand, ReadCode,
+    ReduceCode, RegionCode, StartCode, SubscriptCode, SymbolCode, TensorRef,
 };
 use super::index::VarRef;
 use super::prepare::{Prepare, by_data};
@@ -69,9 +69,10 @@ impl Prepare<'_> {
                 Kind::Param { slot: self.var_slot(*var), value, elem }
             }
             InstKind::Converged(var) => Kind::Converged(self.open(*var)?),
-            InstKind::Assert { condition, message } => {
-                Kind::Assert { condition: self.operand(condition)?, message: self.message(message)? }
-            }
+            InstKind::Assert { condition, message } => Kind::Assert {
+                condition: self.operand(condition)?,
+                message: self.message(message)?,
+            },
             InstKind::Trap { trap, message } => {
                 Kind::Trap { trap: *trap, message: self.message(message)? }
             }
@@ -140,8 +141,9 @@ impl Prepare<'_> {
         let slots: Vec<u32> = dims.iter().map(|dim| self.var_slot(*dim)).collect();
         let domain = self.domain(&reduction.domain, slots, true)?;
         let guard = reduction.guard.as_ref().map(|guard| self.region(guard)).transpose()?;
+        let grouped = self.grouped(reduction, &domain);
         let body = self.region(&reduction.body)?;
-        Ok(Kind::Reduce(Box::new(ReduceCode { domain, guard, body, combine, start })))
+        Ok(Kind::Reduce(Box::new(ReduceCode { domain, guard, body, combine, start, grouped })))
     }
 
     fn open(&self, var: einlang_index::Var) -> Result<OpenRef, Stop> {

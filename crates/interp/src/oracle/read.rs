@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
+use einlang_tir::types::Loc;
+
 use super::code::{BindingCode, Code, InstCode, OpenRef, ReadCode, SubscriptCode, SymbolCode};
 use super::index::{DomainCode, IndexCode, VarRef, too_large};
 use super::machine::{End, Halt, Machine};
@@ -96,6 +98,16 @@ impl Machine<'_> {
         match found? {
             Found::Bits(bits) => Ok(narrow(int_of(elem, bits))?),
             _ => Ok(0),
+        }
+    }
+
+    /// Where a tensor was defined.
+    pub(super) fn place(&self, handle: &Handle, code: &Code) -> Loc {
+        match handle {
+            Handle::Value(_) => Loc::default(),
+            Handle::Bound(instance, member) => {
+                code.groups[instance.group].bindings[*member as usize].loc
+            }
         }
     }
 

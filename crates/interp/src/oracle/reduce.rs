@@ -6,10 +6,13 @@
 //! by their position among the points of the domain (a term that its guard leaves out is a gap),
 //! which depends on the extent alone and has an error that grows with its logarithm.
 
+use std::rc::Rc;
+
 use einlang_tir::op::Op;
 use einlang_tir::types::Elem;
 
 use super::code::{Code, CombineCode, InstCode, Kind, ReduceCode, RegionCode, StartCode};
+use super::grouped::{Keys, Record, Visit};
 use super::index::Points;
 use super::machine::{End, Halt, Machine, Part};
 use super::step::Flow;
@@ -19,12 +22,33 @@ use crate::stop::{Stop, StopCode};
 /// A reduction that is being evaluated.
 #[derive(Debug)]
 pub(super) struct Loop {
-    points: Points,
+    pub(super) points: Points,
+    /// Of a grouped reduction: the keys so far, or the terms that are left.
+    pub(super) record: Option<Record>,
+    pub(super) visit: Option<Visit>,
     /// What is combined so far, and the start of a sum in pairs.
     state: Option<Vec<Part>>,
     /// Partial sums of 1, 2, 4, … terms, gaps included.
     pairs: Vec<Option<u64>>,
     n_terms: u64,
+}
+
+impl Loop {
+    /// Counts the gaps before a term of a sum in pairs, in blocks as large as they fit.
+    fn skip_to(&mut self, position: u64) {
+        while self.n_terms < position {
+            let room = position - self.n_terms;
+            let fits = self.n_terms.trailing_zeros().min(room.ilog2());
+            self.n_terms += 1 << fits;
+            self.pairs.push(None);
+            let mut n = self.n_terms >> fits;
+            while n % 2 == 0 {
+                // Nothing is on the right, so the pair is what is on the left.
+                self.pairs.pop();
+                n /= 2;
+            }
+        }
+    }
 }
 
 impl Machine<'_> {
@@ -43,21 +67,49 @@ impl Machine<'_> {
             StartCode::First => None,
         };
         let points = Points::new(reduce.domain.dims.len(), &params);
-        self.loops.push(Loop { points, state, pairs: Vec::new(), n_terms: 0 });
+        let record = self.begin_record(reduce);
+        let pairs = Vec::new();
+        self.loops.push(Loop { points, record, visit: None, state, pairs, n_terms: 0 });
         match self.next_term(reduce)? {
             true => Ok(Flow::Inside),
             false => self.end_reduce(reduce, inst).map(|()| Flow::Next),
         }
     }
 
+    /// The keys of a grouped reduction are written down the second time.
+    fn begin_record(&mut self, reduce: &ReduceCode) -> Option<Record> {
+        let keys = self.keys.get_mut(reduce.grouped.as_ref()?.number)?;
+        match keys {
+            Keys::Never => {
+                *keys = Keys::Once;
+                None
+            }
+            Keys::Once => Some(Record::new(reduce.domain.dims.len())),
+            Keys::Known(_) => None,
+        }
+    }
+
     /// Starts the next term; false if there is none.
     fn next_term(&mut self, reduce: &ReduceCode) -> Result<bool, Stop> {
-        let Some(current) = self.loops.last_mut() else { return Ok(false) };
-        if !current.points.advance(&reduce.domain, &self.meter)? {
-            return Ok(false);
-        }
         let base = self.frames.last().map_or(0, |frame| frame.vars);
-        for (slot, x) in reduce.domain.dims.iter().zip(&current.points.xs) {
+        let Some(current) = self.loops.last_mut() else { return Ok(false) };
+        let point = match &mut current.visit {
+            Some(visit) => {
+                let Some(position) = visit.next() else { return Ok(false) };
+                let buckets = Rc::clone(&visit.buckets);
+                if matches!(reduce.combine, CombineCode::Op { pairwise: true, .. }) {
+                    current.skip_to(position);
+                }
+                current.points.xs[..reduce.domain.dims.len()]
+                    .copy_from_slice(buckets.point(position));
+                &current.points.xs
+            }
+            None => match current.points.advance(&reduce.domain, &self.meter)? {
+                true => &current.points.xs,
+                false => return Ok(false),
+            },
+        };
+        for (slot, x) in reduce.domain.dims.iter().zip(point) {
             self.vars[base + *slot as usize] = *x;
         }
         match reduce.guard {
@@ -90,6 +142,12 @@ impl Machine<'_> {
         code: &Code,
     ) -> Result<(), Halt> {
         let (reduce, inst) = self.reduce_below(code)?;
+        if let Some(grouped) = &reduce.grouped {
+            let (key, bin) = (self.val(grouped.key), self.val(grouped.bin));
+            if let Some(current) = self.loops.last_mut() {
+                current.group(self.keys.get(grouped.number), key, bin);
+            }
+        }
         if self.holds(region)? {
             self.copy(&region.results[1..], &code.regions[reduce.body].params)?;
             self.push_cursor(reduce.body, End::Term);
@@ -209,6 +267,9 @@ impl Machine<'_> {
     /// Sets the results. The domain is exhausted.
     fn end_reduce(&mut self, reduce: &ReduceCode, inst: &InstCode) -> Result<(), Halt> {
         let Some(mut done) = self.loops.pop() else { return Ok(()) };
+        if let (Some(grouped), Some(record)) = (&reduce.grouped, done.record.take()) {
+            self.keys[grouped.number] = Keys::Known(Rc::new(record.finish(&self.meter)?));
+        }
         if let CombineCode::Op { op, elem, pairwise: true } = reduce.combine {
             let mut sum = None;
             while let Some(left) = done.pairs.pop() {

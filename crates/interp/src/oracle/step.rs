@@ -102,7 +102,8 @@ impl Machine<'_> {
         let binding = &code.groups[instance.group].bindings[member as usize];
         let name = || format!("`{}`", binding.name.as_str());
         let mut table = instance.tables[member as usize].borrow_mut();
-        Ok(table.set(offset, state, &self.meter, &name)?)
+        let set = table.set(offset, state, &self.meter, &name);
+        Ok(set.map_err(|stop| stop.at(binding.loc))?)
     }
 
     /// What follows when a region has been evaluated; its cursor is gone.

@@ -80,8 +80,9 @@ fn write_node(node: &Node, depth: usize, out: &mut String) {
             out.push_str(if items.len() == 1 { ",)" } else { ")" });
         }
         NodeKind::Struct(name, fields) => {
-            // The name of a generic struct has its arguments, which are no part of the value.
-            out.push_str(name.as_str().split('<').next().unwrap_or_default());
+            // The name of a generic struct has its arguments, and one that shadows another a number;
+            // neither is part of the value.
+            out.push_str(name.as_str().split(['<', '.']).next().unwrap_or_default());
             write_fields(items, fields, depth, out);
         }
         NodeKind::Variant { name, fields, .. } => {

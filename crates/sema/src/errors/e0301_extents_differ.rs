@@ -46,3 +46,15 @@ pub(crate) fn extents_at_call(a: Side<'_>, b: Side<'_>, call: Span) -> Diagnosti
     .with_label(b.2, format!("extent {} in this call", b.1))
     .with_help("pass tensors whose extents agree, or a slice of the longer one: `x[0..n]`")
 }
+
+/// Extents that turned out to differ once a recurrence around was solved.
+pub(crate) fn extents_found(a: Side<'_>, b: Side<'_>) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0301,
+        format!("{} has extent {}, but {} has extent {}", a.0, a.1, b.0, b.1),
+        b.2,
+        format!("extent {}", b.1),
+    )
+    .with_label(a.2, format!("extent {}", a.1))
+    .with_help("use another index for one of them, or give the index a range that both allow")
+}

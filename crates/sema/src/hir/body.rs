@@ -84,6 +84,9 @@ pub enum LocalKind {
     Extent(Option<Res>),
 }
 
+/// What the value of an entry of a session is bound to; nobody can write this name.
+pub const ENTRY_VALUE: &str = "(entry)";
+
 /// A block: statements and a value.
 #[derive(Debug)]
 pub struct Block {

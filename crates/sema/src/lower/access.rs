@@ -173,7 +173,7 @@ impl<'p> Lower<'p> {
             self.lasts.push(end);
         }
         let outer = std::mem::replace(&mut self.exact, true);
-        let value = self.eval(expr);
+        let value = self.subscript(expr);
         self.exact = outer;
         if last {
             self.lasts.pop();

@@ -3,6 +3,7 @@
 use einlang_source::Span;
 use einlang_tir::constant::Const;
 use einlang_tir::host::{HostArg, HostDef, HostKind, HostType, Intrinsic};
+use einlang_tir::message::Message;
 use einlang_tir::module::{Check as TirCheck, Condition, Relation};
 use einlang_tir::op::{Op, Trap};
 use einlang_tir::region::{InstKind, Region};
@@ -14,7 +15,7 @@ use super::types::elem_of;
 use super::value::{Form, R, Scalar, Val};
 use super::{Lower, unsupported};
 use crate::hir::{Block, ExprId, Pattern, PatternKind, Statement};
-use crate::shapes::Check;
+use crate::shapes::{Check, CheckKind};
 use crate::types::{InstanceId, Ty};
 
 impl<'p> Lower<'p> {
@@ -32,6 +33,9 @@ impl<'p> Lower<'p> {
     pub(super) fn statements(&mut self, statements: &'p [Statement]) -> R<()> {
         for unit in self.units(statements)? {
             match unit {
+                Unit::One(at) if self.is_given(&statements[at]) => {}
+                Unit::Clauses(members)
+                    if members.iter().all(|at| self.is_given(&statements[*at])) => {}
                 Unit::One(at) => self.statement(&statements[at])?,
                 Unit::Clauses(members) => {
                     let clauses = members.iter().filter_map(|at| match &statements[*at] {
@@ -225,10 +229,15 @@ impl<'p> Lower<'p> {
             return Ok(());
         }
         let (a, b) = (&check.names.0, &check.names.1);
-        let message = format!("{a} and {b} must have the same extent");
+        let (message, trap) = match check.kind {
+            CheckKind::Loaded => {
+                (format!("{a} does not have the extent that {b} says"), Trap::LoadedShape)
+            }
+            _ => (format!("{a} and {b} must have the same extent"), Trap::ExtentsDiffer),
+        };
         if !self.in_region() {
             let condition = Condition::new(left, Relation::Eq, right);
-            let check = TirCheck { condition, message, loc: loc(check.span) };
+            let check = TirCheck { condition, message, trap, loc: loc(check.span) };
             if !self.cx().tir.checks.contains(&check) {
                 self.cx().tir.checks.push(check);
             }
@@ -236,10 +245,13 @@ impl<'p> Lower<'p> {
         }
         let (left, right) =
             (self.index_scalar(Elem::I64, left), self.index_scalar(Elem::I64, right));
-        let equal = self.region_op(Op::Eq, &[left, right], Elem::Bool, loc(check.span))?;
+        let (left, right) = (self.arg(&left)?, self.arg(&right)?);
+        let kind = InstKind::Op(Op::Eq, vec![left.clone(), right.clone()]);
+        let equal = self.emit(Elem::Bool, kind, loc(check.span));
         let condition = self.arg(&equal)?;
         let (otherwise, ()) = self.region(|cx| {
-            cx.trap(Trap::ExtentsDiffer, message, loc(check.span));
+            let message = Message::from(format!("{message} (")).value(left).text(", ");
+            cx.trap(trap, message.value(right).text(")"), loc(check.span));
             Ok((Vec::new(), ()))
         })?;
         let kind = InstKind::If { condition, then: Region::default(), otherwise };

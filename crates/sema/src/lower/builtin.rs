@@ -10,7 +10,7 @@ use super::module::loc;
 use super::value::{Form, R, Scalar, Src, Val};
 use super::{Lower, unsupported};
 use crate::builtins::Function;
-use crate::hir::{Arg, BinaryOp, ExprId, ExprKind, FormatPart, Literal};
+use crate::hir::{Arg, BinaryOp, ExprId};
 use crate::types::Ty;
 
 /// The operation that a function applies to every number.
@@ -168,45 +168,13 @@ impl<'p> Lower<'p> {
         Ok(Val::unit())
     }
 
-    fn assertion(&mut self, args: &'p [Arg]) -> R<Val<'p>> {
-        let Some(condition) = args.first() else { return Ok(Val::unit()) };
-        let message = match args.get(1) {
-            Some(message) => self.static_text(message.value),
-            None => "assertion failed".to_owned(),
-        };
-        let value = self.eval(condition.value)?;
-        let scalar = self.expect_scalar(value, self.here)?;
-        let at = loc(self.here);
-        if self.in_region() {
-            let condition = self.arg(&scalar)?;
-            self.push_inst(Vec::new(), InstKind::Assert { condition, message }, at);
-            return Ok(Val::unit());
-        }
-        let host = self.host_scalar(&scalar)?;
-        self.flush();
-        self.host_inst(Vec::new(), HostKind::Assert(host, message), at);
-        Ok(Val::unit())
-    }
-
-    /// The text of a message as far as it is written out.
-    fn static_text(&self, expr: ExprId) -> String {
-        match self.body().kind(expr) {
-            ExprKind::Literal(Literal::Str(text)) => text.clone(),
-            ExprKind::Format(parts) => parts
-                .iter()
-                .map(|part| match part {
-                    FormatPart::Text(text) => text.as_str(),
-                    FormatPart::Value(..) => "…",
-                })
-                .collect(),
-            _ => "assertion failed".to_owned(),
-        }
-    }
-
     fn host_builtin(&mut self, function: Function, args: &'p [Arg], ty: &Ty) -> R<Val<'p>> {
         let mut operands = Vec::with_capacity(args.len());
         for arg in args {
-            operands.push(self.host_arg(arg.value)?);
+            match function == Function::SaveTensors && operands.len() == 3 {
+                true => operands.extend(self.tensor_operands(arg.value)?),
+                false => operands.push(self.host_arg(arg.value)?),
+            }
         }
         let format = |name: &str| HostArg::Str(name.to_owned());
         let (intrinsic, operands) = match function {
@@ -221,7 +189,14 @@ impl<'p> Lower<'p> {
             Function::LoadNpy => (Intrinsic::LoadTensor, [vec![format("npy")], operands].concat()),
             Function::LoadCsv => (Intrinsic::LoadTensor, [vec![format("csv")], operands].concat()),
             Function::LoadTensor => (Intrinsic::LoadTensor, operands),
+            Function::LoadNpz => (Intrinsic::LoadNamed, [vec![format("npz")], operands].concat()),
+            Function::LoadSafetensors => {
+                (Intrinsic::LoadNamed, [vec![format("safetensors")], operands].concat())
+            }
+            Function::Upper => (Intrinsic::Upper, operands),
+            Function::Lower => (Intrinsic::Lower, operands),
             Function::SaveTensor => (Intrinsic::SaveTensor, operands),
+            Function::SaveTensors => (Intrinsic::SaveNamed, operands),
             _ => return unsupported(self.here, format!("`{}`", function.as_str())),
         };
         self.flush();
@@ -232,6 +207,25 @@ impl<'p> Lower<'p> {
         let host = self.host_type(ty)?;
         let value = self.host_value_of(host, HostKind::Intrinsic(intrinsic, operands));
         self.lifted(value, ty, function.as_str())
+    }
+
+    /// The tensors of a record, one operand each.
+    fn tensor_operands(&mut self, expr: ExprId) -> R<Vec<HostArg>> {
+        let value = self.eval(expr)?;
+        let value = self.settled(&value)?;
+        let mut operands = Vec::new();
+        for leaf in value.leaves() {
+            operands.push(match &leaf {
+                Val::Tensor(tensor) => self.host_whole(tensor)?,
+                Val::Scalar(scalar) => {
+                    let host = self.host_scalar(scalar)?;
+                    let kind = HostKind::Intrinsic(Intrinsic::Scalar, vec![host]);
+                    self.host_value_of(HostType::Tensor(scalar.elem, 0), kind)
+                }
+                _ => return unsupported(self.here, "saving values that are not numbers"),
+            });
+        }
+        Ok(operands)
     }
 
     /// `e as T`

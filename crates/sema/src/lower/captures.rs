@@ -54,6 +54,17 @@ impl<'p> Lower<'p> {
         found.into_iter().filter(outside).collect()
     }
 
+    /// What the source calls it.
+    pub(super) fn capture_name(&self, capture: &Capture) -> String {
+        let name = match capture {
+            Capture::Local(owner, local) => {
+                self.body_of(self.typed.instance(*owner).body)[*local].name.name
+            }
+            Capture::Input(def) => self.program.def(*def).name.name,
+        };
+        self.spelling(name).to_owned()
+    }
+
     pub(super) fn is_module(&self, id: InstanceId) -> bool {
         self.typed.modules.contains(&Some(id))
     }

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use einlang_source::Span;
 use einlang_tir::host::{Block, HostFn, Labels};
 use einlang_tir::types::Ident;
 
@@ -12,6 +13,14 @@ use super::{Lower, Lowered, ProgramInput, ProgramOutput, unsupported};
 use crate::hir::{DefId, DefKind, ExprKind, LocalId, ModuleId, Namespace, Payload, Res, Statement};
 use crate::types::{FnTy, InstanceId, Ty};
 
+/// What leaves the program.
+pub(super) struct Output<'p> {
+    pub(super) name: String,
+    pub(super) span: Option<Span>,
+    pub(super) value: Val<'p>,
+    pub(super) ty: Ty,
+}
+
 impl<'p> Lower<'p> {
     pub(super) fn run(mut self) -> R<Lowered> {
         self.classify();
@@ -21,21 +30,25 @@ impl<'p> Lower<'p> {
         self.blocks.push(Block::default());
         let mut params = Vec::new();
         let inputs = self.declare_inputs(&mut params)?;
+        self.declare_given(&mut params)?;
         let root = self.lower_modules()?;
-        let outputs = self.outputs(root)?;
+        let outputs = match self.options.entry {
+            Some(entry) => self.left_behind(root, entry)?,
+            None => self.outputs(root)?,
+        };
         let outputs = self.wanted(outputs);
         let mut settled = Vec::with_capacity(outputs.len());
-        for (name, value, ty) in outputs {
-            settled.push((name, self.settled(&value)?, ty));
+        for output in outputs {
+            settled.push(Output { value: self.settled(&output.value)?, ..output });
         }
         let mut described = Vec::with_capacity(settled.len());
         let mut results = Vec::with_capacity(settled.len());
         let mut types = Vec::with_capacity(settled.len());
-        for (name, value, ty) in settled {
+        for Output { name, span, value, ty } in settled {
             results.push(self.hosted(&value, &ty)?);
             let host = self.host_type(&ty)?;
             types.push(host.clone());
-            described.push(ProgramOutput { name, ty, host });
+            described.push(ProgramOutput { name, span, ty, host });
         }
         self.flush();
         let block = self.blocks.pop().unwrap_or_default();
@@ -49,11 +62,11 @@ impl<'p> Lower<'p> {
         Ok(Lowered { program: self.out, inputs, outputs: described })
     }
 
-    fn wanted(&self, outputs: Vec<(String, Val<'p>, Ty)>) -> Vec<(String, Val<'p>, Ty)> {
-        match &self.options.outputs {
-            Some(names) => outputs.into_iter().filter(|output| names.contains(&output.0)).collect(),
-            None => outputs,
+    fn wanted(&self, mut outputs: Vec<Output<'p>>) -> Vec<Output<'p>> {
+        if let Some(names) = &self.options.outputs {
+            outputs.retain(|output| names.contains(&output.name));
         }
+        outputs
     }
 
     fn declare_inputs(
@@ -106,6 +119,16 @@ impl<'p> Lower<'p> {
         Ok(described)
     }
 
+    /// A size that several inputs name is the same in all of them.
+    fn input_checks(&mut self, module: ModuleId) -> R<()> {
+        for def in self.program.defs.values() {
+            if matches!(def.kind, DefKind::Input(_)) && def.module == module {
+                self.checks_in(def.name.span)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Runs the statements of all modules, the root's last; gives the root's instance.
     fn lower_modules(&mut self) -> R<InstanceId> {
         let modules: Vec<ModuleId> = self.program.modules.ids().collect();
@@ -115,6 +138,8 @@ impl<'p> Lower<'p> {
             let body = self.typed.instance(id).body;
             let parent = self.typed.instance(id).parent.and_then(|parent| self.frame_of(parent));
             self.frame = Frame::new(id, body, parent.map(Rc::new));
+            self.bind_given(module);
+            self.input_checks(module)?;
             let value = self.body_of(body).value;
             if let Some(ExprKind::Block(block)) = value.map(|value| self.body_of(body).kind(value))
             {
@@ -132,10 +157,10 @@ impl<'p> Lower<'p> {
         }
     }
 
-    fn outputs(&mut self, root: InstanceId) -> R<Vec<(String, Val<'p>, Ty)>> {
+    fn outputs(&mut self, root: InstanceId) -> R<Vec<Output<'p>>> {
         if let Some(main) = self.main_function() {
-            let value = self.call_main(main)?;
-            return Ok(vec![("main".to_owned(), value.0, value.1)]);
+            let (value, ty) = self.call_main(main)?;
+            return Ok(vec![Output { name: "main".to_owned(), span: None, value, ty }]);
         }
         let body = self.body_of(self.typed.instance(root).body);
         let Some(ExprKind::Block(block)) = body.value.map(|value| body.kind(value)) else {
@@ -151,22 +176,23 @@ impl<'p> Lower<'p> {
                 _ => {}
             }
         }
-        let mut outputs: Vec<(String, Val<'p>, Ty)> = Vec::new();
+        let mut outputs: Vec<Output<'p>> = Vec::new();
         for local in locals {
             let ty = self.typed.instance(root).local(local).clone();
-            let name = self.spelling(body[local].name.name).to_owned();
+            let crate::hir::Ident { name, span } = body[local].name;
+            let (name, span) = (self.spelling(name).to_owned(), Some(span));
             let Some(value) = self.frame.lookup(self.frame.body, local).cloned() else { continue };
             if !self.can_leave(&ty) {
                 continue;
             }
-            outputs.retain(|output| output.0 != name);
-            outputs.push((name, value, ty));
+            outputs.retain(|output| output.name != name);
+            outputs.push(Output { name, span, value, ty });
         }
         Ok(outputs)
     }
 
     /// Whether a value can be an output: functions, ranges and differentials cannot.
-    fn can_leave(&self, ty: &Ty) -> bool {
+    pub(super) fn can_leave(&self, ty: &Ty) -> bool {
         match ty {
             Ty::Fn(_) | Ty::Range(_) | Ty::Differential(_) | Ty::Error => false,
             Ty::Tuple(parts) => parts.iter().all(|ty| self.can_leave(ty)),

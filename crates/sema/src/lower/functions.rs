@@ -61,6 +61,7 @@ impl<'p> Lower<'p> {
             let ty = self.capture_type(capture);
             let host = self.param(&ty, &mut params)?;
             let value = self.lifted(host, &ty, "captured")?;
+            self.give_name(&value, &self.capture_name(capture));
             match capture {
                 Capture::Input(def) => drop(self.inputs.insert(*def, value)),
                 Capture::Local(owner, local) => {

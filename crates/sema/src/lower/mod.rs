@@ -18,15 +18,17 @@
 //! | `value.rs`, `types.rs` | values and activations; host types, leaves of records |
 //! | `module.rs`, `tensors.rs`, `symbols.rs` | modules and regions under construction, named tensors, index expressions |
 //! | `classify.rs`, `captures.rs` | which code must be on the host, what functions capture |
-//! | `expr.rs`, `names.rs`, `scalar.rs`, `whole.rs`, `arrays.rs`, `access.rs`, `update.rs` | expressions |
+//! | `expr.rs`, `names.rs`, `scalar.rs`, `whole.rs`, `arrays.rs`, `access.rs`, `update.rs`, `subscript.rs` | expressions |
 //! | `branch.rs`, `patterns.rs`, `decide.rs`, `conditions.rs` | `if`, `match`, `where` |
 //! | `block.rs`, `clauses.rs`, `order.rs` | statements and indexed definitions |
 //! | `reduce.rs`, `extremes.rs`, `comprehend.rs`, `derive.rs`, `reclaim.rs` | reductions, comprehensions, derivatives |
-//! | `call.rs`, `coordinates.rs`, `builtin.rs`, `functions.rs`, `rules.rs` | calls, builtins, host functions |
+//! | `call.rs`, `coordinates.rs`, `builtin.rs`, `assertion.rs`, `functions.rs`, `rules.rs` | calls, builtins, host functions |
 //! | `host.rs`, `text.rs`, `entry.rs`, `finish.rs` | host code, strings, the entry, outputs and pruning |
+//! | `given.rs` | what entries of a session take and leave |
 
 mod access;
 mod arrays;
+mod assertion;
 mod block;
 mod branch;
 mod builtin;
@@ -44,6 +46,7 @@ mod expr;
 mod extremes;
 mod finish;
 mod functions;
+mod given;
 mod host;
 mod module;
 mod names;
@@ -53,6 +56,7 @@ mod reclaim;
 mod reduce;
 mod rules;
 mod scalar;
+mod subscript;
 mod symbols;
 mod tensors;
 mod text;
@@ -63,7 +67,7 @@ mod whole;
 
 use std::collections::HashMap;
 
-use einlang_source::{Code, Diagnostic, Diagnostics, Interner, Span};
+use einlang_source::{Code, Diagnostic, Diagnostics, FileId, Interner, Span};
 use einlang_tir::host::{Block, HostType, Program as HostProgram};
 use einlang_tir::types::Ident;
 
@@ -92,6 +96,11 @@ pub struct Options {
     pub zero_fill: bool,
     /// The outputs that are asked for; none means all.
     pub outputs: Option<Vec<String>>,
+    /// Bindings of earlier entries, by the place of their names, whose values the entry of the
+    /// program takes after the inputs, in this order. Their statements are not run.
+    pub given: Vec<Span>,
+    /// The outputs are all bindings of this entry, each with its place, and the sizes it declares.
+    pub entry: Option<FileId>,
 }
 
 /// A program in host and tensor IR, with what a caller needs to run it.
@@ -125,6 +134,8 @@ pub struct ProgramInput {
 pub struct ProgramOutput {
     /// The name; `main` for the value of `main`.
     pub name: String,
+    /// The place of the name; none for the value of `main`.
+    pub span: Option<Span>,
     /// Its type in the language; tensors of records come as tuples of tensors.
     pub ty: Ty,
     /// The type of the entry's result.
@@ -175,6 +186,8 @@ struct Lower<'p> {
     n_inlined: usize,
     functions: functions::Functions,
     inputs: HashMap<DefId, Val<'p>>,
+    /// Bindings whose values are given.
+    given: HashMap<crate::hir::LocalId, Val<'p>>,
     module_frames: HashMap<InstanceId, Frame<'p>>,
     facts: classify::Facts,
     captures: Captures,
@@ -232,6 +245,7 @@ impl<'p> Lower<'p> {
             n_inlined: 0,
             functions: functions::Functions::default(),
             inputs: HashMap::new(),
+            given: HashMap::new(),
             module_frames: HashMap::new(),
             facts: classify::Facts::new(program, typed),
             captures: Captures::new(program),
@@ -280,8 +294,8 @@ fn unsupported<T>(span: Span, what: impl Into<String>) -> R<T> {
     ))
 }
 
-/// The code of such diagnostics. The catalogue has none for the compiler's own limits.
-const NOT_YET: Code = Code::E0403;
+/// The code of such diagnostics.
+const NOT_YET: Code = Code::E0999;
 
 /// The places of checks that are not tested at entry.
 fn conditional_checks(

@@ -9,6 +9,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use einlang_index::{Quasi, Var};
 use einlang_source::Span;
 use einlang_tir::host::{HostArg, HostDef, HostKind};
+use einlang_tir::message::Message;
 use einlang_tir::module::{Binding, Group, Module, Symbol, SymbolSource};
 use einlang_tir::op::{Op, Trap};
 use einlang_tir::region::{Arg, Def, Inst, InstKind, Place, Region, Subscript, Value};
@@ -139,7 +140,7 @@ impl<'p> Lower<'p> {
         Scalar::value(value)
     }
 
-    pub(super) fn trap(&mut self, trap: Trap, message: impl Into<String>, loc: Loc) {
+    pub(super) fn trap(&mut self, trap: Trap, message: impl Into<Message>, loc: Loc) {
         self.push_inst(Vec::new(), InstKind::Trap { trap, message: message.into() }, loc);
     }
 

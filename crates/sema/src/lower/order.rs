@@ -134,7 +134,7 @@ fn nodes(statements: &[Statement]) -> Vec<Vec<usize>> {
     nodes
 }
 
-fn defined(statement: &Statement, f: &mut dyn FnMut(LocalId)) {
+pub(super) fn defined(statement: &Statement, f: &mut dyn FnMut(LocalId)) {
     match statement {
         Statement::Let { pattern, .. } => pattern_locals(pattern, f),
         Statement::Clause(clause) => clause.targets.iter().for_each(|local| f(*local)),

@@ -224,6 +224,8 @@ impl<'p> Lower<'p> {
     pub(super) fn bind_pattern(&mut self, pattern: &'p Pattern, value: &Val<'p>, ty: &Ty) -> R<()> {
         match &pattern.kind {
             PatternKind::Bind(local, inner) => {
+                let name = self.local_name(*local);
+                self.give_name(value, &name);
                 let named = self.owned(*local, value)?;
                 self.frame.bind(*local, named);
                 match inner {

@@ -89,7 +89,7 @@ impl<'p> Lower<'p> {
     }
 
     /// The result as an index expression, if operands and result are integers that allow it.
-    fn apply_index(&mut self, op: Op, args: &[Scalar], elem: Elem) -> Option<Scalar> {
+    pub(super) fn apply_index(&mut self, op: Op, args: &[Scalar], elem: Elem) -> Option<Scalar> {
         let is_index =
             |s: &Scalar| matches!(s.form, Form::Index(..) | Form::Const(_) | Form::Named(_));
         if !elem.is_int() || !args.iter().all(is_index) || self.pending.is_none() {

@@ -3,6 +3,7 @@
 use einlang_index::Quasi;
 use einlang_source::Span;
 use einlang_tir::host::{HostArg, HostDef, HostKind, HostType, Intrinsic};
+use einlang_tir::message::Message;
 use einlang_tir::module::{Axis, Binding, Clause, Group, SymbolSource, box_of};
 use einlang_tir::op::{Op, Trap};
 use einlang_tir::region::{InstKind, Over, Place, Read, Region, Subscript, Tensor as TirTensor};
@@ -26,6 +27,8 @@ pub(super) struct TensorInfo {
     pub(super) host: Option<HostArg>,
     /// A binding of the source means it: another one that is perturbed by itself needs a copy.
     pub(super) bound: bool,
+    /// No binding of the source has given it a name.
+    pub(super) nameless: bool,
 }
 
 /// Where a tensor is defined.
@@ -58,8 +61,9 @@ impl<'p> Lower<'p> {
         let name = self.tensor_name(name);
         let (rank, index, host) = (extents.len(), None, None);
         let name_of = name.clone();
+        let (bound, nameless) = (false, false);
         let info =
-            TensorInfo { elem, rank, name: name_of, home, extents, index, host, bound: false };
+            TensorInfo { elem, rank, name: name_of, home, extents, index, host, bound, nameless };
         (self.add_tensor(info), name)
     }
 
@@ -81,9 +85,30 @@ impl<'p> Lower<'p> {
             index: None,
             host,
             bound: false,
+            nameless: true,
         };
         let id = self.add_tensor(info);
         Val::named(elem, rank, id)
+    }
+
+    /// Messages call a value that has no name yet by the name of its binding.
+    pub(super) fn give_name(&mut self, value: &Val<'p>, name: &str) {
+        match value {
+            Val::Tensor(Tensor { src: Src::Named(id), .. }) if self.info(*id).nameless => {
+                let info = &mut self.tensors[id.0];
+                (info.name, info.nameless) = (Ident::new(name), false);
+            }
+            Val::Tensor(Tensor { src: Src::Lazy(lazy), .. }) => {
+                // The first name stays.
+                let _ = lazy.name.set(name.to_owned());
+            }
+            Val::Record(parts) => {
+                for (at, part) in parts.iter().enumerate() {
+                    self.give_name(part, &format!("{name}.{at}"));
+                }
+            }
+            _ => {}
+        }
     }
 
     /// The name and extents of a tensor in the module under construction.
@@ -160,6 +185,7 @@ impl<'p> Lower<'p> {
             index: Some(expr.clone()),
             host: None,
             bound: false,
+            nameless: false,
         })
     }
 
@@ -229,8 +255,10 @@ impl<'p> Lower<'p> {
             Src::Lazy(lazy) => {
                 if !proved {
                     let extents = self.extents(tensor)?;
+                    let name = lazy.name.get().map(|name| format!("`{name}`"));
+                    let name = name.unwrap_or_else(|| "a tensor".to_owned());
                     for (axis, (subscript, extent)) in at.iter().zip(&extents).enumerate() {
-                        self.check_bounds(subscript, extent, axis, span)?;
+                        self.check_bounds(&name, subscript, extent, axis, span)?;
                     }
                 }
                 (lazy.element)(self, at)
@@ -241,6 +269,7 @@ impl<'p> Lower<'p> {
     /// Stops the program unless a subscript is within an extent.
     pub(super) fn check_bounds(
         &mut self,
+        name: &str,
         subscript: &Subscript,
         extent: &Quasi,
         axis: usize,
@@ -252,7 +281,17 @@ impl<'p> Lower<'p> {
         }
         let condition = self.arg(&inside)?;
         let (otherwise, ()) = self.region(|cx| {
-            let message = format!("index out of bounds on axis {axis}");
+            let index = match subscript {
+                Subscript::Index(expr) => {
+                    let index = cx.index_scalar(Elem::I64, expr.clone());
+                    cx.arg(&index)?
+                }
+                Subscript::Value(arg) => arg.clone(),
+            };
+            let size = cx.index_scalar(Elem::I64, extent.clone());
+            let size = cx.arg(&size)?;
+            let message = Message::from(format!("{name} is read at index ")).value(index);
+            let message = message.text(format!(" of axis {axis}, whose extent is ")).value(size);
             cx.trap(Trap::OutOfBounds, message, super::module::loc(span));
             Ok((Vec::new(), ()))
         })?;

@@ -244,7 +244,7 @@ impl<'p> Lower<'p> {
 }
 
 /// A format specification as written.
-fn spec_text(spec: &FormatSpec) -> String {
+pub(super) fn spec_text(spec: &FormatSpec) -> String {
     let mut text = String::new();
     text.extend(spec.fill.filter(|_| spec.align.is_some()));
     text.push_str(match spec.align {

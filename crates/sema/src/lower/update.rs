@@ -64,7 +64,7 @@ impl<'p> Lower<'p> {
             for patch in &patches {
                 for (axis, (spec, extent)) in patch.specs.iter().zip(&extents).enumerate() {
                     if let Spec::Point(point, _) = spec {
-                        cx.check_bounds(point, extent, axis, span)?;
+                        cx.check_bounds("a tensor", point, extent, axis, span)?;
                     }
                 }
             }

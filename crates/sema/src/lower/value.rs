@@ -98,6 +98,8 @@ pub(super) struct Lazy<'p> {
     pub(super) element: Element<'p>,
     /// Reading an element is as cheap as reading a named tensor.
     pub(super) view: bool,
+    /// The binding that means it, for messages.
+    pub(super) name: std::cell::OnceCell<String>,
 }
 
 /// A function value: what it is and what it captured.
@@ -213,7 +215,8 @@ impl<'p> Val<'p> {
         extents: impl Fn(&mut Lower<'p>) -> R<Vec<Quasi>> + 'p,
         element: impl Fn(&mut Lower<'p>, &[Subscript]) -> R<Scalar> + 'p,
     ) -> Val<'p> {
-        let lazy = Lazy { extents: Box::new(extents), element: Box::new(element), view };
+        let (extents, element, name) = (Box::new(extents), Box::new(element), Default::default());
+        let lazy = Lazy { extents, element, view, name };
         Val::Tensor(Tensor { elem, rank, src: Src::Lazy(Rc::new(lazy)) })
     }
 

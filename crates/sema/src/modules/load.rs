@@ -46,6 +46,8 @@ pub(crate) struct Unloaded {
 pub(crate) struct Loaded {
     pub(crate) files: Vec<LoadedFile>,
     pub(crate) modules: Vec<ModuleSource>,
+    /// The files of the root's entries; none for a program, whose root is one file.
+    pub(crate) entries: Vec<usize>,
     /// The root of the standard library, when the program reaches it.
     pub(crate) std: Option<usize>,
     pub(crate) unloaded: Vec<Unloaded>,
@@ -71,6 +73,44 @@ pub(crate) fn load(
         ModuleSource { name: None, parent: None, public: true, file, node: 0, library: false };
     loader.module(module, folder, 0);
     loader.loaded
+}
+
+/// Loads the entries of a session, whose texts are already in `sources`. Modules lie beside the file
+/// that an entry comes from, and in the current directory for one that was typed.
+pub(crate) fn load_entries(
+    world: &dyn World,
+    sources: &mut Sources,
+    entries: &[FileId],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Loaded {
+    let mut loader = Loader { world, sources, diagnostics, loaded: Loaded::default() };
+    let files: Vec<usize> = entries.iter().map(|file| loader.parse(*file)).collect();
+    let Some(last) = files.last().copied() else { return loader.loaded };
+    loader.loaded.entries = files.clone();
+    let root = ModuleSource {
+        name: None,
+        parent: None,
+        public: true,
+        file: last,
+        node: 0,
+        library: false,
+    };
+    loader.loaded.modules.push(root);
+    for (file, id) in files.into_iter().zip(entries) {
+        let name = loader.sources.name(*id).to_owned();
+        let folder = Path::new(&name).parent().unwrap_or(Path::new(""));
+        loader.children(0, (file, 0), folder, 0);
+    }
+    loader.loaded
+}
+
+/// The statements of the entries, with their files.
+pub(crate) fn entry_statements(loaded: &Loaded) -> Vec<(FileId, Vec<Statement<'_>>)> {
+    let of = |file: &usize| {
+        let loaded = &loaded.files[*file];
+        (loaded.file, SourceFile::of(&loaded.tree).statements().collect())
+    };
+    loaded.entries.iter().map(of).collect()
 }
 
 struct Loader<'a> {
@@ -102,6 +142,12 @@ impl Loader<'_> {
         let (file, node) = (module.file, module.node);
         self.loaded.modules.push(module);
         let parent = self.loaded.modules.len() - 1;
+        self.children(parent, (file, node), folder, depth);
+    }
+
+    /// Loads the modules that a node of a file declares.
+    fn children(&mut self, parent: usize, at: (usize, usize), folder: &Path, depth: usize) {
+        let (file, node) = at;
         for declaration in self.declarations(file, node) {
             let inner = folder.join(&declaration.name);
             match declaration.inline {
@@ -195,8 +241,12 @@ fn declaration(file: FileId, item: ModItem<'_>) -> Option<ModDeclaration> {
     })
 }
 
-/// The statements of a module, wherever it is written.
+/// The statements of a module, wherever it is written. Those of entries are no module's: each
+/// entry is a scope of its own.
 pub(crate) fn statements<'t>(loaded: &'t Loaded, module: usize) -> Vec<Statement<'t>> {
+    if module == 0 && !loaded.entries.is_empty() {
+        return Vec::new();
+    }
     let source = &loaded.modules[module];
     let tree = &loaded.files[source.file].tree;
     match tree.node(source.node) {

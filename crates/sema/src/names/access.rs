@@ -240,7 +240,8 @@ impl<'t> Resolver<'_, 't> {
             }
             ast::Subscript::Coord(binder) => {
                 let coordinate = self.ident(binder.coordinate()?);
-                let res = self.find_value(coordinate).unwrap_or(Res::Error);
+                let found = self.find_extent(coordinate).or_else(|| self.find_value(coordinate));
+                let res = found.unwrap_or(Res::Error);
                 let name = self.ident(binder.name()?);
                 self.index_binder(name, None, Some((coordinate, res)))
             }

@@ -10,6 +10,7 @@
 //! | `bindings.rs`, `scope.rs` | the stack of scopes and the order of look-up |
 //! | `items.rs` | functions, rules, structs, enums, constants, inputs |
 //! | `statements.rs` | blocks, `let`, clauses, `for` |
+//! | `entries.rs` | the entries of a session |
 //! | `clauses.rs` | clauses that come too late, functions that are called too early |
 //! | `expressions.rs`, `operators.rs`, `literals.rs` | expressions |
 //! | `access.rs` | subscripts, slots, reductions, coordinate calls |
@@ -18,6 +19,7 @@
 mod access;
 mod bindings;
 mod clauses;
+mod entries;
 mod expressions;
 mod items;
 mod literals;
@@ -35,13 +37,14 @@ use einlang_syntax::ast::AstNode;
 use crate::context::{Context, span_of};
 use crate::hir::*;
 use crate::modules::collect::{Collected, Pending};
-use crate::modules::load::{Loaded, statements as module_statements};
+use crate::modules::load::{Loaded, entry_statements, statements as module_statements};
 
 use clauses::Capture;
 use scope::BodyScope;
 
-/// Resolves the bodies of all modules.
-pub(crate) fn resolve(cx: &mut Context, loaded: &Loaded, collected: Collected<'_>) {
+/// Resolves the bodies of all modules. `shows` says whether the last entry of a session ends with
+/// an expression whose value is wanted.
+pub(crate) fn resolve(cx: &mut Context, loaded: &Loaded, collected: Collected<'_>, shows: bool) {
     let mut captures = Vec::new();
     let mut announced = collected.bindings;
     for (index, items) in collected.items.into_iter().enumerate() {
@@ -59,7 +62,10 @@ pub(crate) fn resolve(cx: &mut Context, loaded: &Loaded, collected: Collected<'_
             subscript_depth: 0,
             coordinate_calls: 0,
         };
-        resolver.module_body(&module_statements(loaded, index));
+        match index == 0 && !loaded.entries.is_empty() {
+            true => resolver.entries(&entry_statements(loaded), shows),
+            false => resolver.module_body(&module_statements(loaded, index)),
+        }
     }
     clauses::report_early_calls(cx, &captures);
 }

@@ -84,6 +84,12 @@ impl Resolver<'_, '_> {
         result
     }
 
+    /// Opens a scope that lasts as long as the body.
+    pub(super) fn open_frame(&mut self) {
+        let frame = Frame::new(self.lambda_depth);
+        self.scope().frames.push(frame);
+    }
+
     /// Makes a binding without making it visible. Those of a module were made beforehand.
     pub(super) fn new_local(&mut self, name: Ident, kind: LocalKind) -> LocalId {
         if let Some(local) = self.announced.remove(&name.span) {
@@ -124,6 +130,22 @@ impl Resolver<'_, '_> {
                 }
                 if let Some((res, _)) = frame.items.get(&(name.name, Namespace::Values)).copied() {
                     return Some(self.use_item(res, name.span));
+                }
+            }
+        }
+        None
+    }
+
+    /// The size or coordinate of this name, also where an index of the same name is in scope.
+    pub(super) fn find_extent(&mut self, name: Ident) -> Option<Res> {
+        for depth in (0..self.stack.len()).rev() {
+            let body = self.stack[depth].id;
+            for level in (0..self.stack[depth].frames.len()).rev() {
+                let Some(local) = self.stack[depth].frames[level].locals.get(name.name) else {
+                    continue;
+                };
+                if matches!(self.cx.program.bodies[body][local].kind, LocalKind::Extent(_)) {
+                    return Some(self.use_local(depth, level, local, name.span));
                 }
             }
         }

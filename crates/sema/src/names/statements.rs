@@ -33,7 +33,7 @@ impl<'t> Resolver<'_, 't> {
         self.expr(ExprKind::Block(contents), span)
     }
 
-    fn block_contents(
+    pub(super) fn block_contents(
         &mut self,
         statements: &[ast::Statement<'t>],
         value: Option<ast::Expr<'t>>,

@@ -9,7 +9,7 @@ use super::symbols::Origin;
 use super::value::{Shape, natural};
 use crate::errors;
 use crate::hir::*;
-use crate::types::Ty;
+use crate::types::{Callee, FnTy, Ty};
 
 impl Analyser<'_> {
     /// Binds the sizes that a written type names alone on an axis, where they are not bound yet.
@@ -173,6 +173,28 @@ impl Analyser<'_> {
             }
             _ => shape.clone(),
         }
+    }
+
+    /// A value seen through a written type; what a file holds is compared when it is loaded.
+    pub(super) fn annotate_value(
+        &mut self,
+        shape: &Shape,
+        value: ExprId,
+        ty: &TypeRef,
+        span: Span,
+        what: &str,
+    ) -> Shape {
+        let n_before = self.here().checks.len();
+        let annotated = self.annotate(shape, ty, span, what);
+        let typed = self.typed;
+        let callee = typed.instance(self.cur).calls.get(&value);
+        if let Some(Callee::Function(FnTy::Builtin(function))) = callee
+            && function.is_loader()
+        {
+            let checks = self.here().checks.iter_mut().skip(n_before);
+            checks.for_each(|check| check.kind = CheckKind::Loaded);
+        }
+        annotated
     }
 
     fn annotated_axes(

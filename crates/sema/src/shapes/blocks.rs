@@ -26,11 +26,12 @@ impl<'p> Analyser<'p> {
     /// A statement other than a clause.
     pub(super) fn statement(&mut self, statement: &'p Statement) {
         match statement {
+            statement if self.is_given(statement) => {}
             Statement::Let { pattern, ty, value, .. } => {
                 let mut shape = self.eval(*value);
                 if let Some(ty) = ty {
                     let (span, name) = (self.tail_span(*value), self.pattern_name(pattern));
-                    shape = self.annotate(&shape, ty, span, &name);
+                    shape = self.annotate_value(&shape, *value, ty, span, &name);
                 }
                 self.bind_pattern(pattern, &shape);
             }

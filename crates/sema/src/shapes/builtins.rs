@@ -46,6 +46,7 @@ impl Analyser<'_> {
                 }
                 _ => self.unknown(expr),
             },
+            (function, _) if !function.is_elementwise() => self.unknown(expr),
             // Elementwise: the shape of the first operand that has one.
             _ => match self.ty(expr) {
                 Ty::Tensor(..) | Ty::Tuple(_) | Ty::Struct(..) => {

@@ -1,6 +1,6 @@
 //! Which points of a binding its clauses define, and who can read the others.
 
-use einlang_index::{Domain, Map, MinMax, Quasi, Result, Truth, Var};
+use einlang_index::{Affine, Constraint, Domain, Map, MinMax, Quasi, Result, Set, Truth, Var};
 use einlang_source::{Diagnostic, Severity, Span};
 
 use super::Analyser;
@@ -357,6 +357,11 @@ pub(super) fn restrict_to_box(
     dim: Var,
     extent: &MinMax,
 ) -> Result<Domain> {
+    if let Some(affine) = extent.as_quasi().and_then(Quasi::as_affine) {
+        let var = Affine::var(dim);
+        let inside = [Constraint::Ge(var.clone()), Constraint::lt(&var, affine)?];
+        return domain.restricted(&Set::new(inside)?);
+    }
     let domain = domain.intersect(&Domain::where_nonnegative(dims, &[dim.into()])?)?;
     let last = extent.add_constant(-1)?;
     domain.intersect(&last.at_least_domain(dims, &dim.into())?)

@@ -297,7 +297,7 @@ impl<'p> Analyser<'p> {
             TypeKind::Tensor(..) | TypeKind::Tuple(_) => {
                 let (span, name) = (self.span(value), self.describe(self.body(), value));
                 let n_before = self.diagnostics.len();
-                let shape = self.annotate(&found, ty, span, &format!("`{name}`"));
+                let shape = self.annotate_value(&found, value, ty, span, &format!("`{name}`"));
                 for diagnostic in &mut self.diagnostics[n_before..] {
                     // What a cast says of a shape is no annotation that the value could be made for.
                     *diagnostic = errors::cast_extent(diagnostic.clone());

@@ -4,6 +4,8 @@
 //! without the reads of such extents; what they fix is put for the symbols, and the reads count
 //! from then on (language.md §4).
 
+use std::collections::HashSet;
+
 use einlang_index::{MinMax, Var};
 
 use super::Analyser;
@@ -19,6 +21,9 @@ use crate::types::groups;
 impl<'p> Analyser<'p> {
     pub(super) fn group(&mut self, statements: &'p [Statement], group: &Group) {
         let members = || group.statements.iter().map(|index| &statements[*index]);
+        if members().all(|statement| self.is_given(statement)) {
+            return;
+        }
         let clauses = members().any(|statement| matches!(statement, Statement::Clause(_)));
         if !clauses && !group.recursive {
             for statement in members() {
@@ -37,10 +42,16 @@ impl<'p> Analyser<'p> {
         }
         let until = self.until_extent(members());
         self.until.push(until);
+        self.placeholders.push(HashSet::new());
         if group.recursive {
             for target in &targets {
                 let ty = self.typed_here().local(*target).clone();
                 let shape = self.placeholder(&ty, *target);
+                if let Some(open) = self.placeholders.last_mut() {
+                    shape.for_each_var(&mut |var| {
+                        open.insert(var);
+                    });
+                }
                 self.own.insert((self.cur, *target));
                 self.bind(*target, shape);
             }
@@ -55,6 +66,7 @@ impl<'p> Analyser<'p> {
         self.until.pop();
         self.frame.holding = held;
         self.solve_group(&records, &targets, group.recursive, outermost);
+        self.placeholders.pop();
         for target in &targets {
             self.own.remove(&(self.cur, *target));
         }

@@ -27,10 +27,12 @@ impl<'p> Analyser<'p> {
         let conditions = std::mem::take(&mut self.conditions);
         let lasts = std::mem::take(&mut self.lasts);
         let until = std::mem::take(&mut self.until);
+        let placeholders = std::mem::take(&mut self.placeholders);
         let coordinates = std::mem::take(&mut self.coordinates);
         let coordinate_calls = std::mem::take(&mut self.coordinate_calls);
         self.walk_instance(id);
         self.until = until;
+        self.placeholders = placeholders;
         self.coordinates = coordinates;
         self.coordinate_calls = coordinate_calls;
         self.frame = frame;

@@ -21,6 +21,7 @@
 //! | `calls.rs`, `builtins.rs`, `derivatives.rs` | calls |
 //! | `access.rs`, `reductions.rs` | brackets |
 //! | `blocks.rs`, `clauses.rs`, `groups.rs`, `agree.rs` | statements and indexed definitions |
+//! | `given.rs` | bindings of which a session has the values |
 //! | `coverage.rs`, `recurrence.rs` | gaps, self-reads, orders |
 //! | `reveal.rs`, `print.rs` | what was found, in words |
 
@@ -39,6 +40,7 @@ mod facts;
 mod formula;
 mod frame;
 mod fresh;
+mod given;
 mod groups;
 mod instances;
 mod integers;
@@ -59,15 +61,17 @@ mod value;
 use std::collections::{HashMap, HashSet};
 
 use einlang_index::solve::AxisId;
-use einlang_index::{MinMax, Var};
+use einlang_index::{MinMax, Truth, Var};
 use einlang_source::{Diagnostic, Diagnostics, Interner, Span};
 
 use crate::coords::Coords;
+use crate::errors;
 use crate::hir::*;
 use crate::stack::with_large_stack;
 use crate::types::walk::Captures;
 use crate::types::{Instance, InstanceId, Ty, Typed};
 
+pub use given::Given;
 pub use print::print;
 pub use result::{Check, CheckKind, ClauseShape, Index, InstanceShapes, Shapes, Slot};
 pub use reveal::{Reveal, reveal};
@@ -99,7 +103,19 @@ pub fn analyse(
     interner: &Interner,
     options: &Options,
 ) -> (Shapes, Diagnostics) {
-    with_large_stack(|| Analyser::new(program, typed, coords, interner, options).run())
+    analyse_given(program, typed, coords, interner, options, &Given::new())
+}
+
+/// Like [`analyse`], with bindings of which the values are there already.
+pub fn analyse_given(
+    program: &Program,
+    typed: &Typed,
+    coords: &Coords,
+    interner: &Interner,
+    options: &Options,
+    given: &Given,
+) -> (Shapes, Diagnostics) {
+    with_large_stack(|| Analyser::new(program, typed, coords, interner, options, given).run())
 }
 
 /// The state of one analysis.
@@ -109,6 +125,7 @@ struct Analyser<'p> {
     coords: &'p Coords,
     interner: &'p Interner,
     options: &'p Options,
+    given: &'p Given,
     symbols: Symbols,
     facts: FactStore,
     instances: Vec<InstanceShapes>,
@@ -134,6 +151,8 @@ struct Analyser<'p> {
     coordinate_calls: u32,
     /// The run-time extent of each group being walked that ends by `until`.
     until: Vec<Option<Var>>,
+    /// The extents that the groups being walked are looking for, innermost last.
+    placeholders: Vec<HashSet<Var>>,
     /// Bindings of the recursive groups that are being analysed.
     own: HashSet<(InstanceId, LocalId)>,
     /// Which points of indexed bindings are defined.
@@ -153,6 +172,7 @@ impl<'p> Analyser<'p> {
         coords: &'p Coords,
         interner: &'p Interner,
         options: &'p Options,
+        given: &'p Given,
     ) -> Analyser<'p> {
         let mut lambdas: HashMap<(BodyId, ExprId), Vec<InstanceId>> = HashMap::new();
         for id in typed.ids() {
@@ -168,6 +188,7 @@ impl<'p> Analyser<'p> {
             coords,
             interner,
             options,
+            given,
             symbols: Symbols::default(),
             facts: FactStore::default(),
             instances: typed.ids().map(|_| InstanceShapes::default()).collect(),
@@ -184,6 +205,7 @@ impl<'p> Analyser<'p> {
             coordinates: HashSet::new(),
             coordinate_calls: 0,
             until: Vec::new(),
+            placeholders: Vec::new(),
             own: HashSet::new(),
             coverage: HashMap::new(),
             zero_filled: HashSet::new(),
@@ -194,6 +216,7 @@ impl<'p> Analyser<'p> {
     }
 
     fn run(mut self) -> (Shapes, Diagnostics) {
+        self.bind_given();
         for id in self.typed.modules.iter().flatten() {
             self.analyse_instance(*id);
         }
@@ -211,10 +234,35 @@ impl<'p> Analyser<'p> {
                 *shape = symbols.resolved_shape(shape);
             }
             instance.ret = symbols.resolved_shape(&instance.ret);
-            for check in &mut instance.checks {
+            let rests = instance.rests.values_mut().flatten();
+            for index in instance.indices.values_mut().chain(rests) {
+                for bound in index.range.lower.iter_mut().chain(&mut index.range.upper) {
+                    bound.value = symbols.resolved(&bound.value);
+                }
+            }
+            for clause in instance.bindings.values_mut().flatten() {
+                clause.resolve(symbols);
+            }
+            let (facts, found) = (&self.facts, &mut self.diagnostics);
+            instance.checks.retain_mut(|check| {
+                let before = (check.left.clone(), check.right.clone());
                 check.left = symbols.resolved(&check.left);
                 check.right = symbols.resolved(&check.right);
-            }
+                if before == (check.left.clone(), check.right.clone()) {
+                    return true;
+                }
+                // An extent was still to be found when the check was made.
+                let answer = facts.compare(&check.left, &check.right);
+                if answer == Truth::False && !check.conditional {
+                    let shown = [&check.left, &check.right].map(|side| symbols.show(side));
+                    let (x, y) = (&check.names.0, &check.names.1);
+                    found.push(errors::extents_found(
+                        (x, &shown[0], check.places.0),
+                        (y, &shown[1], check.places.1),
+                    ));
+                }
+                answer != Truth::True
+            });
         }
         let mut seen = HashSet::new();
         let mut diagnostics = Diagnostics::new();

@@ -47,7 +47,7 @@ impl Analyser<'_> {
     }
 
     /// A name for a value; an integer without an expression gets a symbol of its own.
-    fn bind_named(&mut self, local: LocalId, shape: &Shape) {
+    pub(super) fn bind_named(&mut self, local: LocalId, shape: &Shape) {
         let ty = self.typed_here().local(local).clone();
         let source = Source::Local(self.cur, local);
         let known = match (shape, &ty) {

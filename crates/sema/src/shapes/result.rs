@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use einlang_index::{Domain, MinMax, Range, Var};
+use einlang_index::{Domain, MinMax, Range, Result, Set, Var};
 use einlang_source::Span;
 
 use super::symbols::Symbols;
@@ -79,6 +79,30 @@ pub struct ClauseShape {
     pub covers_all: bool,
 }
 
+impl ClauseShape {
+    /// Puts what was found out since for symbols that stood for extents.
+    pub(super) fn resolve(&mut self, symbols: &Symbols) {
+        for slot in &mut self.slots {
+            if let Slot::Point(value) | Slot::Body(value) = slot {
+                *value = symbols.resolved(value);
+            }
+        }
+        let stale = |var: &Var| symbols.resolved(&MinMax::from(*var)) != MinMax::from(*var);
+        if !self.domain.params().iter().any(stale) {
+            return;
+        }
+        let known = |var: Var| match symbols.resolved(&MinMax::from(var)) {
+            MinMax::Value(value) => value.as_affine().cloned(),
+            _ => None,
+        };
+        let sets: Result<Vec<Set>> =
+            self.domain.sets().iter().map(|set| set.replace(&mut |var| known(var))).collect();
+        if let Ok(sets) = sets {
+            self.domain = Domain::of_sets(&self.dims[..], sets);
+        }
+    }
+}
+
 /// What stands on one axis of a clause.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Slot {
@@ -118,6 +142,8 @@ pub enum CheckKind {
     Annotation,
     /// Whole tensors are combined.
     Whole,
+    /// A cast or annotation says what a file holds.
+    Loaded,
 }
 
 impl Shapes {

@@ -38,9 +38,7 @@ impl Analyser<'_> {
             else {
                 continue;
             };
-            if self.symbols.mentions_open(&extent)
-                || self.symbols.mentions_open(&expr.clone().into())
-            {
+            if self.waits_for(&extent) || self.waits_for(&expr.clone().into()) {
                 continue;
             }
             let condition = read.condition.resolved(&self.symbols);
@@ -88,6 +86,15 @@ impl Analyser<'_> {
             Problem { indices: problem_indices, subscripts, equations: Vec::new(), facts };
         let solution = if judge { problem.solve() } else { problem.solve_ranges() };
         Attempt { solution, reads }
+    }
+
+    /// Whether a value depends on an extent that the group being solved is still looking for. Those
+    /// of groups around it are symbols like others: they are found later.
+    fn waits_for(&self, value: &MinMax) -> bool {
+        let Some(own) = self.placeholders.last() else { return false };
+        let mut waits = false;
+        value.for_each_var(&mut |var| waits |= own.contains(&var) && self.symbols.is_open(var));
+        waits
     }
 
     pub(super) fn resolved_range(&self, range: &Range<Span>) -> Range<Span> {

@@ -22,6 +22,22 @@ pub enum Shape {
 }
 
 impl Shape {
+    /// An integer that is known.
+    pub fn int(value: i64) -> Shape {
+        Shape::Int(value.into())
+    }
+
+    /// A vector of integers that are known.
+    pub fn ints(values: impl IntoIterator<Item = i64>) -> Shape {
+        Shape::Ints(values.into_iter().map(MinMax::from).collect())
+    }
+
+    /// A tensor of which the extents are known.
+    pub fn with_extents(extents: &[usize], element: Shape) -> Shape {
+        let extents = extents.iter().map(|extent| MinMax::from(*extent as i64));
+        Shape::tensor(extents.collect(), element)
+    }
+
     /// A tensor with these axes before those of the element.
     pub fn tensor(mut extents: Vec<MinMax>, element: Shape) -> Shape {
         match element {

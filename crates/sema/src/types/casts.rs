@@ -19,7 +19,9 @@ impl Checker<'_> {
             self.unify(&found, &hint);
             return hint;
         }
-        self.literal_for(&found, &hint);
+        if self.is_literal(value) {
+            self.literal_for(&found, &hint);
+        }
         let plain = self.plain(&found);
         match self.converted(ty, &plain) {
             Some(result) if self.is_differential(&found) => Ty::Differential(Box::new(result)),
@@ -29,6 +31,23 @@ impl Checker<'_> {
                 let (text, _) = self.snippet(value);
                 self.fail(errors::impossible_cast(&text, &from, &to, span, ty.span))
             }
+        }
+    }
+
+    /// An expression made only of literals and constants. A binding whose type is still open is
+    /// not one: a cast converts it and says nothing about it.
+    fn is_literal(&self, expr: ExprId) -> bool {
+        match self.body().kind(expr) {
+            ExprKind::Literal(_) => true,
+            ExprKind::Unary(_, inner) => self.is_literal(*inner),
+            ExprKind::Binary(_, a, b) => self.is_literal(*a) && self.is_literal(*b),
+            ExprKind::Array(items) | ExprKind::Tuple(items) => {
+                items.iter().all(|item| self.is_literal(*item))
+            }
+            ExprKind::Name(Res::Def(def)) => {
+                matches!(self.program.def(*def).kind, DefKind::Const(_))
+            }
+            _ => false,
         }
     }
 

@@ -34,6 +34,7 @@ mod comprehensions;
 mod constructors;
 mod coordinates;
 mod derivatives;
+mod differentiable;
 mod dims;
 mod effects;
 mod exhaustive;
@@ -199,6 +200,7 @@ impl<'p> Checker<'p> {
         self.check_literals();
         self.check_loadings();
         effects::report(&mut self);
+        differentiable::report(&mut self);
         self.blame_callers();
         self.finish()
     }

@@ -111,6 +111,8 @@ intrinsics! {
     Concat "concat" Pure [Str, Str] false Str "One string after the other.";
     StrEq "str_eq" Pure [Str, Str] false Bool "Whether two strings are equal.";
     StrLt "str_lt" Pure [Str, Str] false Bool "Whether a string sorts before another.";
+    Upper "upper" Pure [Str] false Str "The string in capital letters.";
+    Lower "lower" Pure [Str] false Str "The string in small letters.";
     Chars "chars" Pure [Str] false Tensor "The characters as numbers.";
     FromChars "from_chars" MayTrap [Tensor] false Str "The string of character numbers.";
     ParseInt "parse_int" MayTrap [Str] false Any "The integer that a string spells.";

@@ -6,7 +6,7 @@
 //!                              | "max" "(" index {"," index} ")" | "min" … | "until" | "local"
 //!          | "index" name {"," name} ";"           only where binders are out of order
 //!          | "assume" condition ";"                condition = index ("=" | "<" | "<=" | …) index
-//!          | "check" condition string ";"
+//!          | "check" condition ["loaded_shape"] string ";"
 //!          | "input" tensor ";"                    tensor = name ":" elem "[" [dim {"," dim}] "]"
 //!          | "fn" name ["rule" | "reverse_rule" name] region
 //!          | group
@@ -25,6 +25,7 @@
 //!          | "reduce" (op | region) start {flag} "over" domain ["where" region] "do" region
 //!          | "call" name "(" [args] ")" | "host_call" name "(" [args] ")" | "deriv" place "/" place | "param" name "=" arg
 //!          | "converged" name | "assert" arg message | "trap" trap message
+//! message  = part {"," part}                       part = string | arg "as" string
 //! start    = "identity" args | "init" args | "first"
 //! place    = name "[" [subscript {"," subscript}] "]"      subscript = index | value | constant
 //! arg      = value | constant | name               args = arg {"," arg}

@@ -106,9 +106,7 @@ impl Parser<'_> {
                 Ok(InstKind::Param { var, value: self.arg()? })
             }
             "converged" => Ok(InstKind::Converged(self.symbol_use()?)),
-            "assert" => {
-                Ok(InstKind::Assert { condition: self.arg()?, message: self.message()? })
-            }
+            "assert" => Ok(InstKind::Assert { condition: self.arg()?, message: self.message()? }),
             "trap" => self.trap(),
             _ => self.cursor.fail(format!("`{word}` is not an instruction")),
         }

@@ -1,0 +1,2 @@
+def add(suite):
+    pass

@@ -1,0 +1,82 @@
+"""Compares the standard library with NumPy and SciPy.
+
+    python tests/std_reference/generate.py path/to/einlang [--only TEXT] [--jobs N]
+
+Every public function of `std` is called on generated values of several ranks and types, with empty
+axes, axes of one element, NaN, infinities, ties and negative numbers among them. What comes back is
+compared with the reference within the bounds of `tolerances.py`. Functions without a counterpart
+have a property instead. A line is printed for each comparison that fails, then how many did.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import cases_array  # noqa: E402
+import cases_linalg  # noqa: E402
+import cases_math  # noqa: E402
+import cases_ml  # noqa: E402
+import cases_numerics  # noqa: E402
+import cases_other  # noqa: E402
+import cases_random  # noqa: E402
+from harness import Suite, compare  # noqa: E402
+
+LIBRARY = pathlib.Path(__file__).resolve().parents[2] / "std"
+
+# Functions that are compared elsewhere, with the place.
+ELSEWHERE = {
+    name: "needs derivatives: tests/std"
+    for name in (
+        "numerics::gradient_descent numerics::newton numerics::lbfgs numerics::least_squares "
+        "numerics::levenberg_marquardt testing::check_deriv"
+    ).split()
+} | {
+    name: "touches files: tests/std"
+    for name in (
+        "io::load_npy io::load_npz io::load_csv io::load_safetensors io::save_npy io::save_npz "
+        "io::save_csv io::save_safetensors io::read_text io::write_text io::list_dir "
+        "image::load_png image::save_png image::load_pgm image::save_pgm"
+    ).split()
+}
+
+
+def public_functions():
+    """The names that the areas of the library offer, without types."""
+    for path in sorted(LIBRARY.glob("*/mod.ein")):
+        for names in re.findall(r"pub use \w+::\{([^}]*)\}", path.read_text(encoding="utf-8")):
+            for name in re.split(r"[,\s]+", names):
+                if name and not (name[0].isupper() and not name.isupper()):
+                    yield f"{path.parent.name}::{name}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("binary")
+    parser.add_argument("--only", default="", help="only functions whose path contains this")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 2)
+    options = parser.parse_args()
+    suite = Suite()
+    areas = (cases_math, cases_array, cases_linalg, cases_ml, cases_numerics, cases_random, cases_other)
+    for area in areas:
+        area.add(suite)
+    covered = {case.function for case in suite.cases}
+    public = set(public_functions())
+    start = time.time()
+    cases = [case for case in suite.cases if options.only in case.function]
+    n_passed, failures = compare(os.path.abspath(options.binary), cases, options.jobs)
+    failures += [f"{name}: has no case" for name in sorted(public - covered - set(ELSEWHERE))]
+    failures += [f"{name}: is no function of the library" for name in sorted(covered - public)]
+    for failure in failures:
+        print(failure)
+    print(f"{len(covered)} of {len(public)} functions in {time.time() - start:.0f} s")
+    print(f"{n_passed} passed, {len(failures)} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

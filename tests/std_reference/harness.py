@@ -1,0 +1,205 @@
+"""Cases, the programs made of them, and the comparison of what comes back.
+
+A case calls one function of the library on given values and knows what must come out. Many cases
+become one program, so that the binary starts rarely; when a program does not run, it is cut into
+halves until the case that spoils it stands alone.
+"""
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from tolerances import tolerance
+
+BATCH = 40
+TIMEOUT_S = 120
+NAMES = {"float32": "f32", "float64": "f64", "int32": "i32", "int64": "i64", "bool": "bool",
+         "uint8": "u8", "int8": "i8", "uint32": "u32"}
+
+
+@dataclass
+class Case:
+    """A call of a function: its program text, and the leaves of its result in order."""
+
+    function: str
+    setup: list
+    expression: str
+    wants: list
+    label: str
+
+
+class Suite:
+    """All cases, in the order in which they were added."""
+
+    def __init__(self):
+        self.cases = []
+
+    def call(self, function, *args, want, **options):
+        """A plain call `std::area::name(args…, option = value…)`."""
+        named = "".join(f", {name} = {{{name}}}" for name in options)
+        holes = ", ".join("{}" for _ in args)
+        self.expr(function, f"std::{function}({holes}{named})", *args, want=want, **options)
+
+    def expr(self, function, template, *args, want, **options):
+        """An expression with a hole for each argument; `want` is a tuple for several leaves."""
+        number = len(self.cases)
+        setup, texts = [], []
+        for place, value in enumerate([*args, *options.values()]):
+            text, lines = bind(f"a{number}_{place}", value)
+            setup += lines
+            texts.append(text)
+        named = dict(zip(options, texts[len(args):]))
+        expression = template.format(*texts[: len(args)], **named)
+        wants = list(want) if isinstance(want, tuple) else [want]
+        shapes = [f"{a.dtype}{list(a.shape)}" for a in args if isinstance(a, (np.ndarray, np.generic))]
+        extra = [f"{name}={value}" for name, value in options.items()]
+        label = f"{function} #{number} on {' '.join(shapes + extra)}"
+        self.cases.append(Case(function, setup, expression, [np.asarray(w) for w in wants], label))
+
+    def text(self, function, source, wants, setup=()):
+        """An expression as it is written, with what it gives."""
+        label = f"{function} #{len(self.cases)}: {source}"
+        wants = list(wants) if isinstance(wants, tuple) else [wants]
+        self.cases.append(Case(function, list(setup), source, [np.asarray(w) for w in wants], label))
+
+
+def bind(name, value):
+    """The text of an argument, and the definitions that it needs before it."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = np.asarray(value)
+        kind = NAMES[str(value.dtype)]
+        if value.size == 0:
+            slots = ", ".join(f"i{k} in 0..{n}" for k, n in enumerate(value.shape))
+            zero = {"f32": "0.0f32", "f64": "0.0f64", "bool": "false"}.get(kind, f"0{kind}")
+            return name, [f"let {name}[{slots}] = {zero};"]
+        extents = "".join(f"{', ' if k else '; '}{n}" for k, n in enumerate(value.shape))
+        shape = f"[{kind}{extents}]" if value.ndim else kind
+        return name, [f"let {name}: {shape} = {literal(value)};"]
+    if isinstance(value, bool):
+        return str(value).lower(), []
+    if isinstance(value, str):
+        return json.dumps(value), []
+    return str(value), []
+
+
+def literal(value):
+    if value.ndim:
+        return "[" + ", ".join(literal(part) for part in value) + "]"
+    if value.dtype == bool:
+        return str(bool(value)).lower()
+    if value.dtype.kind in "iu":
+        return str(int(value))
+    if np.isnan(value):
+        return "std::math::NAN"
+    if np.isinf(value):
+        return "std::math::INF" if value > 0 else "-std::math::INF"
+    return np.format_float_scientific(value, unique=True, trim="0")
+
+
+def program(cases):
+    """The text of a program for these cases, and the names of their leaves."""
+    lines, leaves = [], []
+    for number, case in enumerate(cases):
+        names = [f"r{number}_{leaf}" for leaf in range(len(case.wants))]
+        left = names[0] if len(names) == 1 else f"({', '.join(names)})"
+        lines += [*case.setup, f"let {left} = {case.expression};"]
+        leaves.append(names)
+    return "\n".join(lines) + "\n", leaves
+
+
+def run(binary, cases):
+    """For each case the leaves that came out, or a message."""
+    source, leaves = program(cases)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "cases.ein")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(source)
+        observed = ",".join(name for names in leaves for name in names)
+        command = [binary, "run", path, "--json", "--outputs", observed]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, cwd=folder)
+            answer, code = done.stdout, done.returncode
+            problem = next((line for line in done.stderr.splitlines() if line.startswith("error")), "")
+            problem = problem or done.stderr.strip()[:200] or f"exit code {code}"
+        except subprocess.TimeoutExpired:
+            code, problem = -1, f"no answer within {TIMEOUT_S} s"
+    if code == 0:
+        outputs = json.loads(answer)["outputs"]
+        return [[outputs[name] for name in names] for names in leaves]
+    if len(cases) == 1:
+        return [problem]
+    half = len(cases) // 2
+    return run(binary, cases[:half]) + run(binary, cases[half:])
+
+
+def numbers(data):
+    """The data of an output as an array of floats (strings stay strings)."""
+    special = {"NaN": np.nan, "inf": np.inf, "-inf": -np.inf}
+
+    def walk(item):
+        return [walk(part) for part in item] if isinstance(item, list) else special.get(item, item)
+
+    return np.asarray(walk(data))
+
+
+def difference(case, want, output):
+    """What is wrong with a leaf, or nothing."""
+    if list(want.shape) != output["shape"]:
+        return f"has shape {output['shape']}, expected {list(want.shape)}"
+    if want.dtype.kind in "UO":
+        got = np.asarray(output["data"])
+        return None if (got == want).all() else f"is {output['data']}, expected {want.tolist()}"
+    kind = re.match(r"\[?(\w+)", output["type"]).group(1)
+    expected = NAMES[str(want.dtype)]
+    if kind != expected:
+        return f"has type {output['type']}, expected elements of {expected}"
+    if want.size == 0:
+        return None
+    got = numbers(output["data"]).reshape(want.shape)
+    if want.dtype.kind in "iub":
+        wrong = got != want
+    else:
+        wrong = ~close(case.function, got.astype(np.float64), want)
+    if not wrong.any():
+        return None
+    at = tuple(int(i) for i in np.argwhere(wrong)[0])
+    return f"is {got[at]!r} at {list(at)}, expected {want[at]!r}"
+
+
+def close(function, got, want):
+    """Where two floats agree: equal, both NaN, or within the tolerance of the function."""
+    bound = tolerance(function)
+    info = np.finfo(want.dtype)
+    exact = want.astype(np.float64)
+    with np.errstate(all="ignore"):
+        allowed = float(info.eps) * (bound.relative * np.abs(exact) + bound.absolute)
+        near = np.abs(got - exact) <= allowed + 2 * float(info.tiny)
+        near &= np.isfinite(exact)
+    return (got == exact) | (np.isnan(got) & np.isnan(exact)) | near
+
+
+def compare(binary, cases, workers):
+    """The number of leaves that agree, and a line for each that does not."""
+    # Neighbours of one function share its specialisations, which keeps compilation short.
+    ordered = sorted(cases, key=lambda case: case.function)
+    batches = [ordered[i : i + BATCH] for i in range(0, len(ordered), BATCH)]
+    with ThreadPoolExecutor(workers) as pool:
+        results = list(pool.map(lambda batch: run(binary, batch), batches))
+    n_passed, failures = 0, []
+    for case, result in zip(ordered, [r for batch in results for r in batch]):
+        if isinstance(result, str):
+            failures += [f"{case.label}: {result}"] * len(case.wants)
+            continue
+        for leaf, (want, output) in enumerate(zip(case.wants, result)):
+            problem = difference(case, want, output)
+            if problem is None:
+                n_passed += 1
+            else:
+                failures.append(f"{case.label}: result {leaf} {problem}")
+    return n_passed, failures
