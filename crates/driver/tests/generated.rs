@@ -14,8 +14,13 @@ use einlang_testkit::generate::Source;
 use einlang_testkit::generate::program::{Fact, Section, Value, program};
 use einlang_testkit::mutate::Mutator;
 
-const N_PROGRAMS: u64 = 150;
 const N_MUTANTS: u64 = 12;
+
+/// How many programs are tried; `EINLANG_PROGRAMS=10000` tries more.
+fn n_programs() -> u64 {
+    let wanted = std::env::var("EINLANG_PROGRAMS").ok();
+    wanted.and_then(|text| text.parse().ok()).unwrap_or(150)
+}
 
 /// How running a text ended.
 enum Ended {
@@ -85,7 +90,7 @@ fn expected(fact: &Fact) -> Option<Vec<f64>> {
 #[test]
 fn right_programs_compute_what_they_must() {
     let mut n_compared = 0;
-    for seed in 0..N_PROGRAMS {
+    for seed in 0..n_programs() {
         let mut made = program(&mut Source::from_seed(seed), Section::ALL, 8);
         if seed % 3 == 0 {
             made.text = with_hidden_extents(&made.text);
@@ -104,7 +109,7 @@ fn right_programs_compute_what_they_must() {
             n_compared += 1;
         }
     }
-    assert!(n_compared > 5 * N_PROGRAMS, "only {n_compared} bindings were compared");
+    assert!(n_compared > 5 * n_programs(), "only {n_compared} bindings were compared");
 }
 
 /// The same program with extents that only a run knows: vectors of numbers pass through a filter
@@ -201,7 +206,7 @@ struct Detections {
 #[test]
 fn no_mistake_slips_through() {
     let mut found: BTreeMap<Mistake, Detections> = BTreeMap::new();
-    for seed in 0..N_PROGRAMS {
+    for seed in 0..n_programs() {
         let made = program(&mut Source::from_seed(seed), Section::ALL, 6);
         let text = if seed % 2 == 0 { made.text } else { with_hidden_extents(&made.text) };
         for number in 0..N_MUTANTS {

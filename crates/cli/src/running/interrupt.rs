@@ -1,9 +1,10 @@
 //! Ctrl-C: the process ends at once, but neither in the middle of a file nor with lines unwritten.
+//! In a session it only stops what is running.
 
 use std::process;
 use std::time::Duration;
 
-use einlang_driver::files;
+use einlang_driver::{Interrupt, files};
 
 use super::Console;
 
@@ -22,4 +23,10 @@ pub(crate) fn watch(console: &Console) {
         console.flush_soon(PATIENCE);
         process::exit(INTERRUPTED);
     });
+}
+
+/// Stops the evaluation, and nothing else, when the process is interrupted from now on.
+pub(crate) fn cancel_with(interrupt: &Interrupt) {
+    let interrupt = interrupt.clone();
+    let _ = ctrlc::set_handler(move || interrupt.set());
 }

@@ -8,5 +8,5 @@ mod progress;
 
 pub(crate) use amounts::{bytes, duration};
 pub(crate) use console::{Console, Target};
-pub(crate) use interrupt::watch;
+pub(crate) use interrupt::{cancel_with, watch};
 pub(crate) use progress::Progress;

@@ -41,7 +41,7 @@ use einlang_source::{Diagnostics, FileId, Severity, Sources, World};
 
 pub use input::{Input, input};
 pub use reader::Reader;
-pub use words::Completion;
+pub use words::{Completion, complete};
 
 use crate::library::Std;
 use crate::pipeline::{self, Compilation};
@@ -121,9 +121,9 @@ impl<'w> Repl<'w> {
         self.world.forget();
     }
 
-    /// What could stand at the end of the text before the cursor.
-    pub fn complete(&self, before: &str) -> Completion {
-        words::complete(before, self.past.names())
+    /// The names that entries made, the latest first; one may come more than once.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.past.names()
     }
 
     /// Evaluates an entry that was typed.

@@ -291,14 +291,14 @@ fn words_are_completed() {
     let world = MemoryWorld::new();
     let mut session = Fixture::new(&world);
     session.all(&[("let total_cost = 1; fn tonne() -> i32 { 1 }", "")]);
-    let words = |before: &str| session.repl.complete(before).words;
+    let words = |before: &str| complete(before, session.repl.names()).words;
     assert_eq!(words("1 + to"), ["tonne", "total_cost"]);
     assert_eq!(words("sq"), ["sqrt"]);
     assert_eq!(words("stru"), ["struct"]);
     assert_eq!(words("std::lin"), ["linalg"]);
     assert_eq!(words("use std::math::{sin, sq"), ["sqrt"]);
     assert_eq!(words("std::math::lg"), ["lgamma"]);
-    assert_eq!(session.repl.complete("1 + to").start, 4);
+    assert_eq!(complete("1 + to", session.repl.names()).start, 4);
 }
 
 #[test]

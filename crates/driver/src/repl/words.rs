@@ -20,7 +20,7 @@ pub struct Completion {
 }
 
 /// Completes the last word of a text; `names` are those of the session.
-pub(super) fn complete<'n>(before: &str, names: impl Iterator<Item = &'n str>) -> Completion {
+pub fn complete<'n>(before: &str, names: impl Iterator<Item = &'n str>) -> Completion {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let start = before.trim_end_matches(is_word).len();
     let word = &before[start..];

@@ -18,10 +18,14 @@ impl Analyser<'_> {
         match (&ty.kind, shape) {
             (TypeKind::Tensor(element, dims), Shape::Tensor(extents, inner)) => {
                 for (dim, extents) in self.dims_of(dims, extents) {
-                    if let (Dim::Extent(Res::Local(local), _), [extent]) = (dim, &extents[..])
-                        && !self.is_bound(*local)
-                    {
-                        self.bind_size(*local, extent.clone());
+                    let (Dim::Extent(Res::Local(local), _), [extent]) = (dim, &extents[..]) else {
+                        continue;
+                    };
+                    match self.meaning_before(*local) {
+                        // The name is that integer here too.
+                        Some(value) => self.bind(*local, Shape::Int(value)),
+                        None if !self.is_bound(*local) => self.bind_size(*local, extent.clone()),
+                        None => {}
                     }
                 }
                 self.bind_sizes(inner, Some(element));
