@@ -5,7 +5,7 @@ import scipy.linalg
 
 from values import FLOATS, exact, integers, rounded, uniform
 
-SIZES = (1, 2, 3, 5)
+SIZES = (1, 2, 3)
 
 
 def square(name, n, dtype, batch=()):
@@ -109,13 +109,14 @@ def add_factors(suite):
             p, L, U = scipy.linalg.lu(exact(A), p_indices=True) if n else (np.zeros(0, int), A, A)
             order = np.argsort(p) if n else p
             suite.call("linalg::lu", A, want=(order.astype(np.int32), rounded(L, dtype), rounded(U, dtype)))
+        for n in (0, 1, 2, 3):
             S = symmetric(f"eigh{n}", n, dtype)
             w = np.linalg.eigvalsh(exact(S))
             suite.call("linalg::eigvalsh", S, want=rounded(w, dtype))
             suite.expr("linalg::eigh",
                        "{{ let (w, V) = std::linalg::eigh({0}); let Y[i, j] = sum[k](V[i, k] * w[k] * V[j, k]);"
                        " let I[i, j] = sum[k](V[k, i] * V[k, j]); (Y, I) }}", S, want=(S, np.eye(n, dtype=dtype)))
-        for shape in ((1, 1), (3, 3), (5, 3), (3, 5), (4, 1), (1, 4), (2, 2)):
+        for shape in ((1, 1), (2, 2), (3, 2), (2, 3), (4, 1), (1, 4)):
             A = uniform(f"qr{shape}", shape, dtype)
             k = min(shape)
             unit = np.eye(k, dtype=dtype)
@@ -135,7 +136,7 @@ def add_factors(suite):
                 suite.call("linalg::lstsq", A, right, want=rounded(want, dtype))
         low = np.outer([1.0, 2.0, 3.0], [1.0, -1.0]).astype(dtype)
         suite.call("linalg::pinv", low, want=rounded(np.linalg.pinv(exact(low)), dtype))
-        tiny = (uniform("tiny", (3, 3), dtype) * dtype(1e-25)).astype(dtype)
+        tiny = (uniform("tiny", (2, 2), dtype) * dtype(1e-25)).astype(dtype)
         both = ((tiny + tiny.T) / 2).astype(dtype)
         for name, x, want in (("svd", tiny, np.linalg.svd(exact(tiny), compute_uv=False)),
                               ("eigvalsh", both, np.linalg.eigvalsh(exact(both)))):

@@ -26,7 +26,25 @@ AREAS = {
     "numerics": Bound(64, 64),
 }
 
-BOUNDS = {}
+BOUNDS = {
+    # Sums of products near zero; the sums are of order 1.
+    "array::cov": Bound(8, 8),
+    "array::corrcoef": Bound(8, 8),
+    "array::quantile": Bound(4, 4),
+    "array::median": Bound(4, 4),
+    # Near their zeros only the absolute error is small.
+    "math::bessel_j0": Bound(4, 8),
+    "math::bessel_j1": Bound(4, 8),
+    "math::lgamma": Bound(4, 4),
+    "math::digamma": Bound(8, 8),
+    # Products and tails of exponentials multiply relative errors.
+    "math::beta": Bound(32),
+    "math::erfc": Bound(16),
+    # Iterations that end at a tolerance of 1e-6 for `f32` and 1e-13 for `f64`.
+    "numerics::brent": Bound(8, 512),
+    # An angle of up to 2 pi is rounded before its cosine is taken, then stretched by up to 5.8.
+    "random::normal": Bound(8, 32),
+}
 
 
 def tolerance(function):

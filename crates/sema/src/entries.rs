@@ -12,7 +12,7 @@ use einlang_source::{Code, Diagnostic, Span};
 use crate::Resolved;
 use crate::hir::*;
 use crate::types::walk::{Captures, reads, sizes, statement_exprs, visit};
-use crate::types::{Callee, FnTy, InstanceId, Typed, groups};
+use crate::types::{Callee, FnTy, InstanceId, Ty, Typed, groups};
 
 /// A statement of an entry that binds names.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,42 +58,82 @@ pub fn made(resolved: &Resolved, typed: &Typed) -> Vec<Made> {
     all
 }
 
-/// The bindings of the session that requests for derivatives may reach, by the places of their
-/// names: what the requests of the current entry and of functions name, and all that this reads.
-pub fn differentiated(resolved: &Resolved, typed: &Typed) -> HashSet<Span> {
-    let Some(root) = Root::of(resolved, typed) else { return HashSet::new() };
+/// The bindings of the session that derivatives look at, by the places of their names.
+#[derive(Clone, Debug, Default)]
+pub struct Differentiated {
+    /// Targets, and all that they were computed from, up to the parameters.
+    pub through: HashSet<Span>,
+    /// Parameters.
+    pub by: HashSet<Span>,
+}
+
+/// What the requests of the current entry look at, and those of functions and differentials, which
+/// are computed where they are used.
+pub fn differentiated(resolved: &Resolved, typed: &Typed) -> Differentiated {
+    let Some(root) = Root::of(resolved, typed) else { return Differentiated::default() };
     let program = &resolved.program;
-    let mut open: Vec<LocalId> = Vec::new();
+    let captures = Captures::new(program);
+    let mut found = Differentiated::default();
+    let place = |local: &LocalId| root.body[*local].name.span;
     for (id, body) in program.bodies.iter() {
         let roots = match id == root.id {
-            true => root.current().flat_map(statement_exprs).collect(),
+            true => root.live(typed).flat_map(statement_exprs).collect(),
             false if is_library(program, body) => continue,
             false => body.value.into_iter().collect(),
         };
-        let mut requests = Vec::new();
-        visit(body, roots, &mut |_, kind| {
-            if let ExprKind::Differential(of) = kind {
-                requests.push(*of);
+        for request in requests(body, roots) {
+            let params = root.named(id, body, request.params);
+            let mut open = root.named(id, body, request.targets);
+            let mut reached: HashSet<LocalId> = HashSet::new();
+            while let Some(local) = open.pop() {
+                if !reached.insert(local) {
+                    continue;
+                }
+                let definitions = root
+                    .statements
+                    .iter()
+                    .filter(|statement| groups::bound(statement).contains(&local));
+                let read = definitions.flat_map(|s| reads(program, root.id, s, &captures));
+                open.extend(read.filter(|local| !params.contains(local)));
             }
-        });
-        visit(body, requests, &mut |_, kind| match kind {
-            ExprKind::Name(Res::Local(local)) if id == root.id => open.push(*local),
-            ExprKind::Name(Res::Outer(of, local)) if *of == root.id => open.push(*local),
-            _ => {}
-        });
-    }
-    let captures = Captures::new(program);
-    let mut reached: HashSet<LocalId> = HashSet::new();
-    while let Some(local) = open.pop() {
-        if reached.insert(local) {
-            let definitions = root
-                .statements
-                .iter()
-                .filter(|statement| groups::bound(statement).contains(&local));
-            open.extend(definitions.flat_map(|s| reads(program, root.id, s, &captures)));
+            found.through.extend(reached.iter().map(place));
+            found.by.extend(params.iter().map(place));
         }
     }
-    reached.into_iter().map(|local| root.body[local].name.span).collect()
+    found
+}
+
+/// `targets / @params`; what has no divisor is a target too.
+struct Request {
+    targets: Vec<ExprId>,
+    params: Vec<ExprId>,
+}
+
+fn requests(body: &Body, roots: Vec<ExprId>) -> Vec<Request> {
+    let differentials = |roots: Vec<ExprId>| {
+        let mut found = Vec::new();
+        visit(body, roots, &mut |expr, kind| {
+            if let ExprKind::Differential(of) = kind {
+                found.push((expr, *of));
+            }
+        });
+        found
+    };
+    let mut all = Vec::new();
+    let mut seen: HashSet<ExprId> = HashSet::new();
+    visit(body, roots.clone(), &mut |_, kind| {
+        if let ExprKind::Binary(BinaryOp::Div, left, right) = kind
+            && let ExprKind::Differential(by) = body.kind(*right)
+        {
+            let above = differentials(vec![*left]);
+            seen.extend(above.iter().map(|(expr, _)| *expr).chain([*right]));
+            let targets = above.into_iter().map(|(_, of)| of).collect();
+            all.push(Request { targets, params: vec![*by] });
+        }
+    });
+    let rest = differentials(roots).into_iter().filter(|(expr, _)| !seen.contains(expr));
+    all.extend(rest.map(|(_, of)| Request { targets: vec![of], params: Vec::new() }));
+    all
 }
 
 /// The error for a binding that can be handed over neither as a value nor by computing it again.
@@ -101,6 +141,15 @@ pub fn not_kept(name: &str, span: Span, why: &str) -> Diagnostic {
     let message = format!("`{name}` cannot be kept for later entries: {why}");
     Diagnostic::error(Code::E0410, message, span, "computing this again would repeat its effect")
         .with_help("bind what the effect gives first, and build on it in a `let` of its own")
+}
+
+/// The error for a derivative that looks through a binding which cannot be computed again.
+pub fn not_differentiated(name: &str, span: Span) -> Diagnostic {
+    let message =
+        format!("no derivative can look through `{name}`, which was computed with an effect");
+    let label = "computing this again would repeat its effect";
+    Diagnostic::error(Code::E0410, message, span, label)
+        .with_help(format!("define `{name}` again without printing, reading or writing"))
 }
 
 /// The body of the entries.
@@ -126,12 +175,26 @@ impl<'p> Root<'p> {
         }
     }
 
-    /// The statements of the current entry.
-    fn current(&self) -> impl Iterator<Item = &'p Statement> {
-        let (body, file) = (self.body, self.file);
+    /// The statements of the current entry, and those that are never handed over as values.
+    fn live(&self, typed: &'p Typed) -> impl Iterator<Item = &'p Statement> {
+        let (body, file, types) = (self.body, self.file, typed.instance(self.instance));
+        let is_code =
+            |local: &LocalId| matches!(types.local(*local), Ty::Differential(_) | Ty::Fn(_));
         self.statements.iter().filter(move |statement| {
-            statement_exprs(statement).first().is_some_and(|expr| body.span(*expr).file == file)
+            let first = statement_exprs(statement).first().map(|expr| body.span(*expr).file);
+            first == Some(file) || groups::bound(statement).iter().any(is_code)
         })
+    }
+
+    /// The bindings of the session that expressions of a body name.
+    fn named(&self, id: BodyId, body: &Body, exprs: Vec<ExprId>) -> Vec<LocalId> {
+        let mut found = Vec::new();
+        visit(body, exprs, &mut |_, kind| match kind {
+            ExprKind::Name(Res::Local(local)) if id == self.id => found.push(*local),
+            ExprKind::Name(Res::Outer(of, local)) if *of == self.id => found.push(*local),
+            _ => {}
+        });
+        found
     }
 }
 

@@ -11,6 +11,7 @@ mod fmt;
 mod help;
 mod ir;
 mod json;
+mod repl;
 mod run;
 mod run_flags;
 mod streams;

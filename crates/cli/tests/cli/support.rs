@@ -79,6 +79,21 @@ impl Sandbox {
     }
 }
 
+impl Sandbox {
+    /// The same for a call that reads text from a pipe, which becomes part of the transcript.
+    #[track_caller]
+    pub(crate) fn transcript_of(&self, name: &str, args: &[&str], input: &str) -> Answer {
+        let answer = self.einlang_with_stdin(args, input.as_bytes());
+        let (call, code) = (args.join(" "), answer.code);
+        let (stdout, stderr) = (&answer.stdout, &answer.stderr);
+        let actual = format!(
+            "$ einlang {call} << END\n{input}END\n{stdout}--- standard error\n{stderr}[exit code {code}]\n"
+        );
+        compare(&repository().join("tests/cli").join(format!("{name}.txt")), &actual);
+        answer
+    }
+}
+
 impl Answer {
     pub(crate) fn of(output: &Output) -> Answer {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");

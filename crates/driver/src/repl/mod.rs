@@ -229,8 +229,7 @@ impl<'w> Repl<'w> {
         });
         if let Some(at) = cut {
             let name = at.names.first().map_or("", |span| self.sources.slice(*span));
-            let why = "a derivative looks through it, and it was computed with an effect";
-            return Err(failure(entries::not_kept(name, at.span, why)));
+            return Err(failure(Box::new(entries::not_differentiated(name, at.span))));
         }
         Ok(Analysed { compilation, file, made, given, start })
     }
@@ -248,8 +247,8 @@ impl<'w> Repl<'w> {
     }
 }
 
-fn failure(diagnostic: einlang_source::Diagnostic) -> Failure {
-    Failure::Program(diagnostic.into())
+fn failure(diagnostic: Box<einlang_source::Diagnostic>) -> Failure {
+    Failure::Program((*diagnostic).into())
 }
 
 /// The type of the value of the entry, with its extents.

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use einlang_interp::value::{HostValue, NodeKind};
-use einlang_sema::entries::{Made, not_kept};
+use einlang_sema::entries::{Differentiated, Made, not_kept};
 use einlang_sema::shapes::{Given, Shape};
 use einlang_source::{Code, Diagnostic, Diagnostics, FileId, Sources, Span};
 
@@ -82,13 +82,14 @@ impl Past {
         &self,
         made: &[Made],
         file: FileId,
-        differentiated: &HashSet<Span>,
+        wanted: &Differentiated,
         text: &str,
     ) -> (Vec<Bound>, Given) {
         let asks_for_ends =
             text.contains("converged") || self.entries.iter().any(|e| e.text.contains("converged"));
         let again = |made: &Made| {
-            let derived = made.names.iter().any(|name| differentiated.contains(name));
+            let is_wanted = |name: &Span| wanted.through.contains(name) || wanted.by.contains(name);
+            let derived = made.names.iter().any(is_wanted);
             (derived && !made.effect) || (made.until && asks_for_ends)
         };
         // All clauses of a binding are computed again if one is.
@@ -123,10 +124,10 @@ pub(super) fn gaps(diagnostics: &Diagnostics) -> HashSet<Span> {
 }
 
 /// An earlier binding that a derivative looks through although it cannot be computed again.
-pub(super) fn cut(made: &[Made], file: FileId, differentiated: &HashSet<Span>) -> Option<Made> {
+pub(super) fn cut(made: &[Made], file: FileId, wanted: &Differentiated) -> Option<Made> {
     let is_cut = |made: &&Made| {
         let is_past = made.span.file != file;
-        let reached = made.names.iter().any(|name| differentiated.contains(name));
+        let reached = made.names.iter().any(|name| wanted.through.contains(name));
         is_past && reached && made.effect && made.reads
     };
     made.iter().find(is_cut).cloned()
@@ -139,13 +140,15 @@ pub(super) fn refuse_lost(
     file: FileId,
     executable: &Executable,
     sources: &Sources,
-) -> Result<(), Diagnostic> {
-    let left: HashSet<Span> = executable.described().filter_map(|(output, _)| output.span).collect();
+) -> Result<(), Box<Diagnostic>> {
+    let left: HashSet<Span> =
+        executable.described().filter_map(|(output, _)| output.span).collect();
     for made in made.iter().filter(|made| made.span.file == file && made.effect) {
-        if let Some(lost) = made.names.iter().find(|name| !left.contains(name) && **name != made.span)
+        if let Some(lost) =
+            made.names.iter().find(|name| !left.contains(name) && **name != made.span)
         {
             let why = "it is no plain value";
-            return Err(not_kept(sources.slice(*lost), made.span, why));
+            return Err(Box::new(not_kept(sources.slice(*lost), made.span, why)));
         }
     }
     Ok(())
@@ -156,12 +159,12 @@ pub(super) fn refuse_functions(
     made: &[Made],
     left: &mut Vec<Bound>,
     sources: &Sources,
-) -> Result<(), Diagnostic> {
+) -> Result<(), Box<Diagnostic>> {
     for bound in left.iter().filter(|bound| has_function(&bound.value)) {
         let maker = made.iter().find(|made| made.effect && made.names.contains(&bound.span));
         if let Some(made) = maker {
             let why = "there is a function in it";
-            return Err(not_kept(sources.slice(bound.span), made.span, why));
+            return Err(Box::new(not_kept(sources.slice(bound.span), made.span, why)));
         }
     }
     left.retain(|bound| !has_function(&bound.value));

@@ -12,6 +12,8 @@ pub struct Reader {
     /// How many brackets and block comments are open.
     n_brackets: usize,
     n_comments: usize,
+    /// A statement has ended.
+    has_statement: bool,
     /// The first and the last word or mark.
     first: Option<SyntaxKind>,
     last: Option<SyntaxKind>,
@@ -38,7 +40,7 @@ impl Reader {
         let is_complete = match () {
             () if is_open => false,
             () if line.trim().is_empty() => true,
-            () if needs_end && !has_end => false,
+            () if needs_end && !has_end && !self.has_statement => false,
             () => input(&self.text) == Input::Complete,
         };
         is_complete.then(|| self.finish()).flatten()
@@ -61,6 +63,7 @@ impl Reader {
                 SyntaxKind::R_PAREN | SyntaxKind::R_BRACK | SyntaxKind::R_BRACE => {
                     self.n_brackets = self.n_brackets.saturating_sub(1);
                 }
+                SyntaxKind::SEMI => self.has_statement |= self.n_brackets == 0,
                 _ => {}
             }
             if !kind.is_trivia() {

@@ -64,7 +64,8 @@ impl<'w> Fixture<'w> {
 fn told(failure: Failure) -> String {
     match failure {
         Failure::Program(errors) => {
-            let told = errors.iter().map(|error| format!("{}: {}", error.code.as_str(), error.message));
+            let told =
+                errors.iter().map(|error| format!("{}: {}", error.code.as_str(), error.message));
             told.collect::<Vec<_>>().join("; ")
         }
         Failure::Usage { message, .. } => message,
@@ -143,6 +144,8 @@ fn values_of_every_kind_are_handed_over() {
         ("p", "P { x: 1.0, y: 2.0 }"),
         ("p.x + p.y", "3.0"),
         ("match e { E::A => 0, E::B(_) => 1, E::C { k } => k }", "3"),
+        ("use E::{A, B as Two};", ""),
+        ("match Two(1.5) { A => 0.0, E::B(x) => x, _ => 9.0 }", "1.5"),
         ("o else 0", "2"),
         ("let j = [[i | i in 0..n] | n in 0..3];", ""),
         ("j[2][1]", "1"),
@@ -222,6 +225,23 @@ fn functions_made_with_effects_are_refused_before_they_run() {
 }
 
 #[test]
+fn derivatives_do_not_look_through_effects() {
+    let world = MemoryWorld::new();
+    let mut session = Fixture::new(&world);
+    session.all(&[
+        ("let q = 3.0; let loud = { print(q); q * q }; let quiet = loud * loud;", ""),
+        (
+            "@quiet / @q",
+            "E0410: no derivative can look through `loud`, which was computed with an effect",
+        ),
+    ]);
+    // As a parameter it is where a derivative begins.
+    let told = session.enter("@quiet / @loud");
+    assert!(!told.starts_with("E0410"), "{told}");
+    assert_eq!(session.printed(), ["3.0"]);
+}
+
+#[test]
 fn questions_evaluate_nothing() {
     let world = MemoryWorld::new();
     let mut session = Fixture::new(&world);
@@ -273,7 +293,9 @@ fn long_sessions_are_fine() {
 
 #[test]
 fn an_entry_ends_with_its_last_statement() {
-    for text in ["", "1 + 2", "let x = 1;", "f(x) // why", "let = 1;", ")", "\"no end", "if a { 1 }"] {
+    for text in
+        ["", "1 + 2", "let x = 1;", "f(x) // why", "let = 1;", ")", "\"no end", "if a { 1 }"]
+    {
         assert_eq!(input(text), Input::Complete, "{text}");
     }
     for text in ["let x = 1", "let x =", "1 +", "x |>", "fn f()", "let x = 1 // why"] {
@@ -317,6 +339,8 @@ fn lines_become_entries() {
     assert_eq!(read("/* a /* b\n */ ) \n */ 1\n// c\n2"), ["/* a /* b\n */ ) \n */ 1", "2"]);
     assert_eq!(read("let y[i] = x[i]\n    + 1.0;"), ["let y[i] = x[i]\n    + 1.0;"]);
     assert_eq!(read("print(\"a ) b\")\n\"no end\n3"), ["print(\"a ) b\")", "\"no end", "3"]);
+    assert_eq!(read("let x = 1; x\n2"), ["let x = 1; x", "2"]);
+    assert_eq!(read("let x: [f32; 2]\n = y;"), ["let x: [f32; 2]\n = y;"]);
     assert_eq!(read("// nothing\n\n"), [""; 0]);
     assert_eq!(read("(1,\n2"), ["(1,\n2"]);
     let long = format!("fn f() {{\n{}}}", "    (1);\n".repeat(20_000));

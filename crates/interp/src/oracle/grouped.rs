@@ -176,7 +176,7 @@ impl Prepare<'_> {
             known.insert(result.number, depends);
             let InstKind::Op(Op::Eq, args) = &inst.kind else { continue };
             let [left, right] = &args[..] else { return None };
-            if !left.elem().is_some_and(|elem| !elem.is_float()) {
+            if left.elem().is_none_or(einlang_tir::types::Elem::is_float) {
                 continue;
             }
             let of = |arg: &Arg| of_arg(arg, &known);

@@ -33,24 +33,6 @@ pub(super) struct Loop {
     n_terms: u64,
 }
 
-impl Loop {
-    /// Counts the gaps before a term of a sum in pairs, in blocks as large as they fit.
-    fn skip_to(&mut self, position: u64) {
-        while self.n_terms < position {
-            let room = position - self.n_terms;
-            let fits = self.n_terms.trailing_zeros().min(room.ilog2());
-            self.n_terms += 1 << fits;
-            self.pairs.push(None);
-            let mut n = self.n_terms >> fits;
-            while n % 2 == 0 {
-                // Nothing is on the right, so the pair is what is on the left.
-                self.pairs.pop();
-                n /= 2;
-            }
-        }
-    }
-}
-
 impl Machine<'_> {
     pub(super) fn begin_reduce(
         &mut self,
@@ -91,24 +73,19 @@ impl Machine<'_> {
 
     /// Starts the next term; false if there is none.
     fn next_term(&mut self, reduce: &ReduceCode) -> Result<bool, Stop> {
-        let base = self.frames.last().map_or(0, |frame| frame.vars);
         let Some(current) = self.loops.last_mut() else { return Ok(false) };
-        let point = match &mut current.visit {
-            Some(visit) => {
-                let Some(position) = visit.next() else { return Ok(false) };
-                let buckets = Rc::clone(&visit.buckets);
-                if matches!(reduce.combine, CombineCode::Op { pairwise: true, .. }) {
-                    current.skip_to(position);
-                }
-                current.points.xs[..reduce.domain.dims.len()]
-                    .copy_from_slice(buckets.point(position));
-                &current.points.xs
+        if let Some(visit) = &mut current.visit {
+            let Some(position) = visit.next() else { return Ok(false) };
+            let buckets = Rc::clone(&visit.buckets);
+            current.points.xs[..reduce.domain.dims.len()].copy_from_slice(buckets.point(position));
+            if let CombineCode::Op { op, elem, pairwise: true } = reduce.combine {
+                self.skip_to(op, elem, position)?;
             }
-            None => match current.points.advance(&reduce.domain, &self.meter)? {
-                true => &current.points.xs,
-                false => return Ok(false),
-            },
-        };
+        } else if !current.points.advance(&reduce.domain, &self.meter)? {
+            return Ok(false);
+        }
+        let base = self.frames.last().map_or(0, |frame| frame.vars);
+        let point = self.loops.last().map_or(&[][..], |current| &current.points.xs);
         for (slot, x) in reduce.domain.dims.iter().zip(point) {
             self.vars[base + *slot as usize] = *x;
         }
@@ -199,18 +176,33 @@ impl Machine<'_> {
     }
 
     fn add_pair(&mut self, op: Op, elem: Elem, term: Option<u64>) -> Result<(), Stop> {
+        self.add_block(op, elem, term, 0)
+    }
+
+    /// Adds the sum of `2^level` terms; as many must have been added before, a whole number of times.
+    fn add_block(&mut self, op: Op, elem: Elem, sum: Option<u64>, level: u32) -> Result<(), Stop> {
         let Some(current) = self.loops.last_mut() else { return Ok(()) };
-        current.n_terms += 1;
-        let mut n = current.n_terms;
+        current.n_terms += 1 << level;
+        let mut n = current.n_terms >> level;
         let mut pairs = std::mem::take(&mut current.pairs);
-        pairs.push(term);
-        while n % 2 == 0 {
+        pairs.push(sum);
+        while n.is_multiple_of(2) {
             let (right, left) = (pairs.pop().flatten(), pairs.pop().flatten());
             pairs.push(self.join(op, elem, left, right)?);
             n /= 2;
         }
         if let Some(current) = self.loops.last_mut() {
             current.pairs = pairs;
+        }
+        Ok(())
+    }
+
+    /// Counts the gaps before a term of a sum in pairs, in blocks as large as they fit.
+    fn skip_to(&mut self, op: Op, elem: Elem, position: u64) -> Result<(), Stop> {
+        while let Some(current) = self.loops.last().filter(|current| current.n_terms < position) {
+            let room = position - current.n_terms;
+            let level = current.n_terms.trailing_zeros().min(room.ilog2());
+            self.add_block(op, elem, None, level)?;
         }
         Ok(())
     }

@@ -40,6 +40,12 @@ impl<'p> Lower<'p> {
         subscripts: &'p [Subscript],
         default: Option<ExprId>,
     ) -> R<Val<'p>> {
+        if let ExprKind::Name(Res::Local(local)) = self.body().kind(base)
+            && let Some(table) = self.tables.iter().rev().find(|table| table.local == *local)
+        {
+            let table = table.clone();
+            return self.table_read(&table, subscripts, default, expr);
+        }
         let value = self.eval(base)?;
         if let Val::Host(host, ty) = &value {
             return self.host_access(host.clone(), ty.clone(), subscripts, default, expr);

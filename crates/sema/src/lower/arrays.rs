@@ -119,7 +119,8 @@ impl<'p> Lower<'p> {
         let mut args = Vec::with_capacity(items.len());
         for item in items {
             let value = self.eval(*item)?;
-            args.push(self.hosted(&value, &self.ty(*item))?);
+            let value = self.settled(&value)?;
+            args.push(self.as_list(&value, &self.ty(*item), &super::block::item_type(ty))?);
         }
         let host = self.host_type(ty)?;
         let value = self.host_value_of(host.clone(), HostKind::List(args));

@@ -80,7 +80,7 @@ impl<'p> Lower<'p> {
     }
 
     /// The second operands of `assert`, which no tensor code evaluates.
-    fn messages(&self, id: InstanceId) -> Vec<ExprId> {
+    pub(super) fn messages(&self, id: InstanceId) -> Vec<ExprId> {
         let instance = self.typed.instance(id);
         let body = self.body_of(instance.body);
         let mut found = Vec::new();
@@ -100,7 +100,7 @@ impl<'p> Lower<'p> {
     }
 
     /// Whether a type is one of tensor code.
-    fn is_plain(&self, ty: &Ty) -> bool {
+    pub(super) fn is_plain(&self, ty: &Ty) -> bool {
         match ty {
             Ty::Fn(FnTy::Declared(..)) => false,
             Ty::Fn(_) | Ty::Error => true,
@@ -147,6 +147,8 @@ impl<'p> Lower<'p> {
         let callee = instance.calls.get(&expr);
         let own = instance.exprs.get(&expr).is_some_and(|ty| !self.is_plain(ty))
             || self.is_host_kind(id, expr, kind)
+            || self.reads_table(kind)
+            || matches!(kind, ExprKind::UserReduce { .. } if self.has_tensors(&self.ty(expr)))
             || matches!(callee, Some(Callee::Instance(callee)) if self.is_host(*callee));
         let below = match kind {
             ExprKind::Lambda { .. } => Vec::new(),

@@ -43,6 +43,15 @@ impl<'p> Lower<'p> {
                 locals.push(*local);
             }
         }
+        if let [local] = locals[..]
+            && clauses.iter().all(|clause| clause.until.is_none() && clause.targets.len() == 1)
+            && (!self.is_numeric(&self.local_ty(local))
+                || clauses.iter().any(|clause| self.handles_host_values(clause.value)))
+        {
+            let done = self.tabulate(local, clauses);
+            self.here = outer;
+            return done;
+        }
         let open = self.open_symbol(clauses, &locals);
         let mut targets = Vec::new();
         for local in &locals {
@@ -112,7 +121,7 @@ impl<'p> Lower<'p> {
 
     /// The activation with the indices of a binding's clauses at 0. The extents of a body are the
     /// same at all points, so where they are computed from the body any point will do.
-    fn at_first_point(&self, local: LocalId, clauses: &[&'p Clause]) -> Frame<'p> {
+    pub(super) fn at_first_point(&self, local: LocalId, clauses: &[&'p Clause]) -> Frame<'p> {
         let mut frame = self.frame.clone();
         for clause in clauses.iter().filter(|clause| clause.targets.contains(&local)) {
             for slot in &clause.slots {
@@ -171,7 +180,7 @@ impl<'p> Lower<'p> {
     }
 
     /// How many axes a slot stands for.
-    fn n_axes(&self, slot: &Subscript) -> usize {
+    pub(super) fn n_axes(&self, slot: &Subscript) -> usize {
         match slot {
             Subscript::Rest { local: crate::hir::Res::Local(local), .. } => {
                 let rests = &self.typed.instance(self.frame.instance).rests;
@@ -181,7 +190,7 @@ impl<'p> Lower<'p> {
         }
     }
 
-    fn clause_shape(&self, local: LocalId, clause: &Clause) -> Option<&'p ClauseShape> {
+    pub(super) fn clause_shape(&self, local: LocalId, clause: &Clause) -> Option<&'p ClauseShape> {
         let shapes = self.shapes.instance(self.frame.instance).bindings.get(&local)?;
         shapes.iter().find(|shape| shape.span == clause.span)
     }

@@ -283,17 +283,34 @@ impl<'p> Lower<'p> {
     }
 
     /// A value as an element of a jagged array: tensors become lists.
-    fn as_list(&mut self, value: &Val<'p>, from: &Ty, to: &Ty) -> R<HostArg> {
+    pub(super) fn as_list(&mut self, value: &Val<'p>, from: &Ty, to: &Ty) -> R<HostArg> {
         let host = self.hosted(value, from)?;
-        match (from, to) {
-            (Ty::Tensor(_, extents), Ty::Jagged(..)) if extents.len() == 1 => {
-                let ty = self.host_type(to)?;
-                let kind = HostKind::Intrinsic(Intrinsic::TensorToList, vec![host]);
-                Ok(self.host_value_of(ty, kind))
-            }
-            (Ty::Tensor(..), Ty::Jagged(..)) => unsupported(self.here, "this jagged array"),
-            _ => Ok(host),
+        let (Ty::Tensor(_, extents), Ty::Jagged(..)) = (from, to) else { return Ok(host) };
+        self.tensor_as_list(host, extents.len(), from, to)
+    }
+
+    fn tensor_as_list(&mut self, host: HostArg, rank: usize, from: &Ty, to: &Ty) -> R<HostArg> {
+        let ty = self.host_type(to)?;
+        let (inner_from, inner_to) = (super::block::item_type(from), super::block::item_type(to));
+        let items = HostType::List(Box::new(self.host_type(&inner_from)?));
+        let kind = HostKind::Intrinsic(Intrinsic::TensorToList, vec![host]);
+        let list = self.host_value_of(items, kind);
+        if rank <= 1 {
+            return Ok(list);
         }
+        let kind = HostKind::Intrinsic(Intrinsic::ListLen, vec![list.clone()]);
+        let length = self.host_value_of(HostType::Scalar(Elem::I64), kind);
+        let empty = self.host_value_of(ty.clone(), HostKind::List(Vec::new()));
+        let start = vec![(empty, ty)];
+        let done =
+            self.counted(super::tables::i64_const(0), length, start, |cx, counter, lists| {
+                let kind = HostKind::Intrinsic(Intrinsic::ListGet, vec![list, counter]);
+                let of = cx.host_type(&inner_from)?;
+                let item = cx.host_value_of(of, kind);
+                let item = cx.tensor_as_list(item, rank - 1, &inner_from, &inner_to)?;
+                Ok(cx.pushed(lists, vec![item]))
+            })?;
+        Ok(done.into_iter().next().map_or(HostArg::Str(String::new()), |list| list.0))
     }
 
     /// Runs the items in order, the first outermost.

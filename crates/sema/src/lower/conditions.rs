@@ -35,6 +35,15 @@ impl<'p> Lower<'p> {
                 let Some(other) = otherwise else {
                     return unsupported(self.here, "a guard without `else` here");
                 };
+                if self.is_on_host(expr) {
+                    let ty = self.ty(expr);
+                    return self.host_if(
+                        &condition,
+                        &ty,
+                        |cx| cx.guarded(value, rest, other, expr),
+                        |cx| cx.eval(other),
+                    );
+                }
                 let frame = self.frame.clone();
                 let then = move |cx: &mut Lower<'p>| {
                     cx.within(frame.clone(), |cx| cx.guarded(value, rest, other, expr))
@@ -45,6 +54,11 @@ impl<'p> Lower<'p> {
                 self.select(&condition, expr, Rc::new(then), Rc::new(otherwise))
             }
         }
+    }
+
+    /// Whether an expression is evaluated by host code here.
+    fn is_on_host(&mut self, expr: ExprId) -> bool {
+        !self.in_region() && (self.host_scalars || self.needs_host(expr))
     }
 
     /// The items after the first guard: bindings made here are not seen by `else`.
@@ -84,6 +98,16 @@ impl<'p> Lower<'p> {
                 let condition = self.expect_scalar(condition, self.here)?;
                 if !rest.iter().any(|item| matches!(item, WhereItem::Guard(_))) {
                     return Ok(condition);
+                }
+                let on_host = rest.iter().any(|item| match item {
+                    WhereItem::Binding(_, expr) | WhereItem::Guard(expr) => self.is_on_host(*expr),
+                });
+                if on_host {
+                    let truth = crate::types::Ty::Scalar(crate::hir::Scalar::Bool);
+                    let no = Val::Scalar(Scalar::constant(Const::bool(false)));
+                    let more = |cx: &mut Self| cx.guards(rest).map(Val::Scalar);
+                    let holds = self.host_if(&condition, &truth, more, |_| Ok(no))?;
+                    return self.expect_scalar(holds, self.here);
                 }
                 let mut more = |cx: &mut Self| cx.guards(rest);
                 let mut no = |_: &mut Self| Ok(Scalar::constant(Const::bool(false)));

@@ -131,6 +131,9 @@ impl<'p> Lower<'p> {
             return false;
         }
         let kind = self.body().kind(expr);
+        if self.reads_table(kind) {
+            return true;
+        }
         let strict = strict_children(kind);
         let all = crate::types::walk::children(kind);
         let lazy_needs = all.iter().filter(|e| !strict.contains(e)).any(|e| self.needs_host(*e));

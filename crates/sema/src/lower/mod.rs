@@ -20,8 +20,8 @@
 //! | `classify.rs`, `captures.rs` | which code must be on the host, what functions capture |
 //! | `expr.rs`, `names.rs`, `scalar.rs`, `whole.rs`, `arrays.rs`, `access.rs`, `update.rs`, `subscript.rs` | expressions |
 //! | `branch.rs`, `patterns.rs`, `decide.rs`, `conditions.rs` | `if`, `match`, `where` |
-//! | `block.rs`, `clauses.rs`, `order.rs` | statements and indexed definitions |
-//! | `reduce.rs`, `extremes.rs`, `comprehend.rs`, `derive.rs`, `reclaim.rs` | reductions, comprehensions, derivatives |
+//! | `block.rs`, `clauses.rs`, `order.rs`, `tables.rs`, `table_order.rs`, `table_reads.rs` | statements and indexed definitions |
+//! | `reduce.rs`, `host_reduce.rs`, `extremes.rs`, `comprehend.rs`, `derive.rs`, `reclaim.rs` | reductions, comprehensions, derivatives |
 //! | `call.rs`, `coordinates.rs`, `builtin.rs`, `assertion.rs`, `functions.rs`, `rules.rs` | calls, builtins, host functions |
 //! | `host.rs`, `text.rs`, `entry.rs`, `finish.rs` | host code, strings, the entry, outputs and pruning |
 //! | `given.rs` | what entries of a session take and leave |
@@ -48,6 +48,7 @@ mod finish;
 mod functions;
 mod given;
 mod host;
+mod host_reduce;
 mod module;
 mod names;
 mod order;
@@ -58,6 +59,9 @@ mod rules;
 mod scalar;
 mod subscript;
 mod symbols;
+mod table_order;
+mod table_reads;
+mod tables;
 mod tensors;
 mod text;
 mod types;
@@ -210,6 +214,10 @@ struct Lower<'p> {
     host_scalars: bool,
     /// Integers are computed exactly: this is a subscript.
     exact: bool,
+    /// Definitions that the host is computing, innermost last.
+    tables: Vec<tables::Table>,
+    /// Bindings that the host computes.
+    tabulated: std::collections::HashSet<(crate::hir::BodyId, crate::hir::LocalId)>,
     /// The expression or statement that is being lowered.
     here: Span,
 }
@@ -259,6 +267,8 @@ impl<'p> Lower<'p> {
             type_names: HashMap::new(),
             host_scalars: false,
             exact: false,
+            tables: Vec::new(),
+            tabulated: Default::default(),
             here,
         }
     }

@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use einlang_tir::types::Elem;
+use einlang_tir::types::{Elem, Ident};
 
 use super::types::elem_of;
-use super::value::{Frame, R, Val};
+use super::value::{Frame, R, Src, Tensor, Val};
 use super::{Lower, unsupported};
 use crate::builtins::{Builtin, Constructor};
 use crate::hir::{BodyId, DefId, DefKind, ExprId, LocalId, LocalKind, Res};
@@ -13,6 +13,26 @@ use crate::shapes::Shape;
 use crate::types::Ty;
 
 impl<'p> Lower<'p> {
+    /// Messages call a value that has no name yet by the name of its binding.
+    pub(super) fn give_name(&mut self, value: &Val<'p>, name: &str) {
+        match value {
+            Val::Tensor(Tensor { src: Src::Named(id), .. }) if self.info(*id).nameless => {
+                let info = &mut self.tensors[id.0];
+                (info.name, info.nameless) = (Ident::new(name), false);
+            }
+            Val::Tensor(Tensor { src: Src::Lazy(lazy), .. }) => {
+                // The first name stays.
+                let _ = lazy.name.set(name.to_owned());
+            }
+            Val::Record(parts) => {
+                for (at, part) in parts.iter().enumerate() {
+                    self.give_name(part, &format!("{name}.{at}"));
+                }
+            }
+            _ => {}
+        }
+    }
+
     pub(super) fn name(&mut self, res: Res, expr: ExprId) -> R<Val<'p>> {
         let found = match res {
             Res::Local(local) => return self.local(self.frame.body, local),

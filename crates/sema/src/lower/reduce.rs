@@ -30,6 +30,9 @@ impl<'p> Lower<'p> {
         expr: ExprId,
     ) -> R<Val<'p>> {
         let ty = self.ty(expr);
+        if !self.in_region() && self.handles_host_values(body) {
+            return self.host_reduce(op, indices, body, &ty);
+        }
         match op {
             Reduction::ArgMax | Reduction::ArgMin | Reduction::MaxAt | Reduction::MinAt => {
                 return self.selection(op, indices, body, &ty);
@@ -236,8 +239,14 @@ impl<'p> Lower<'p> {
     ) -> R<Val<'p>> {
         let ty = self.ty(expr);
         let leaves = self.leaf_types(&ty).unwrap_or_default();
-        if leaves.is_empty() || leaves.iter().any(|leaf| leaf.rank > 0) {
-            return unsupported(self.here, "`reduce` with a state of tensors");
+        let on_host = leaves.is_empty()
+            || leaves.iter().any(|leaf| leaf.rank > 0)
+            || self.handles_host_values(body);
+        if on_host && !self.in_region() {
+            return self.host_user_reduce(indices, init, combine, body, expr);
+        }
+        if on_host {
+            return unsupported(self.here, "`reduce` with a state of tensors inside a tensor body");
         }
         if !self.in_region() {
             let span = self.here;

@@ -4,6 +4,7 @@
 //! What is not an index expression is computed with 64 bits. Operands that could leave those (there
 //! are none among 32-bit integers up to one product) are tested, and the program stops there.
 
+use einlang_index::Quasi;
 use einlang_tir::constant::Const;
 use einlang_tir::host::{Block, HostKind};
 use einlang_tir::op::{Op, Trap};
@@ -16,8 +17,8 @@ use super::types::elem_of;
 use super::value::{Form, R, Scalar, Val};
 use crate::hir::{BinaryOp, ExprId, ExprKind, UnaryOp};
 
-/// How many bits index expressions have at most: sizes times small numbers.
-const INDEX_BITS: u32 = 48;
+/// Indices and sizes are 32-bit integers.
+const INDEX_BOUND: u128 = 1 << 31;
 
 /// Integers from here on are no subscripts of anything.
 const LARGEST: f64 = 9e18;
@@ -31,8 +32,8 @@ impl<'p> Lower<'p> {
         }
     }
 
-    /// Arithmetic on integers with the bits that the result may have; none for anything else.
-    fn exact_integer(&mut self, expr: ExprId) -> R<Option<(Scalar, u32)>> {
+    /// Arithmetic on integers with the largest absolute value; none for anything else.
+    fn exact_integer(&mut self, expr: ExprId) -> R<Option<(Scalar, u128)>> {
         let is_known = self.hoisted.contains_key(&(self.frame.instance, expr));
         if is_known || !elem_of(&self.ty(expr)).is_some_and(Elem::is_int) {
             return Ok(None);
@@ -64,7 +65,7 @@ impl<'p> Lower<'p> {
         result.map(Some)
     }
 
-    fn exact_operand(&mut self, expr: ExprId) -> R<(Scalar, u32)> {
+    fn exact_operand(&mut self, expr: ExprId) -> R<(Scalar, u128)> {
         self.depth += 1;
         let known = match self.depth > super::MAX_DEPTH {
             true => super::unsupported(self.here, "expressions nested this deeply"),
@@ -76,22 +77,19 @@ impl<'p> Lower<'p> {
         }
         let value = self.eval(expr)?;
         let scalar = self.expect_scalar(value, self.here)?;
-        let bits = match &scalar.form {
-            Form::Const(constant) => match constant.as_int() {
-                Some(number) => 128 - number.unsigned_abs().leading_zeros(),
-                None => 64,
-            },
-            Form::Index(..) => INDEX_BITS,
-            _ => scalar.elem.bits().min(63),
+        let bound = match &scalar.form {
+            Form::Const(constant) => constant.as_int().map_or(u128::MAX, i128::unsigned_abs),
+            Form::Index(_, expr) => index_bound(expr),
+            _ => 1 << scalar.elem.bits().saturating_sub(1).min(63),
         };
-        Ok((scalar, bits))
+        Ok((scalar, bound))
     }
 
-    fn exact_op(&mut self, op: Op, args: &[(Scalar, u32)]) -> R<(Scalar, u32)> {
+    fn exact_op(&mut self, op: Op, args: &[(Scalar, u128)]) -> R<(Scalar, u128)> {
         let of = |at: usize| args.get(at).map_or(0, |arg| arg.1);
-        let bits = match op {
-            Op::Add | Op::Sub => of(0).max(of(1)) + 1,
-            Op::Mul => of(0) + of(1),
+        let bound = match op {
+            Op::Add | Op::Sub => of(0).saturating_add(of(1)),
+            Op::Mul => of(0).saturating_mul(of(1)),
             Op::Rem => of(1),
             _ => of(0),
         };
@@ -100,17 +98,17 @@ impl<'p> Lower<'p> {
         if scalars.iter().all(|arg| arg.elem == elem)
             && let Some(index) = self.apply_index(op, &scalars, elem)
         {
-            return Ok((index, INDEX_BITS.max(bits.min(63))));
+            return Ok((index, bound));
         }
         let mut wide = Vec::with_capacity(scalars.len());
         for scalar in &scalars {
             wide.push(self.widened(scalar)?);
         }
-        if bits > 63 {
+        if bound > i64::MAX.unsigned_abs().into() {
             self.check_product(op, &wide)?;
         }
         let result = self.apply(op, &wide, Elem::I64)?;
-        Ok((result, bits.min(63)))
+        Ok((result, bound.min(1 << 63)))
     }
 
     /// The integer with 64 bits; index expressions have no width.
@@ -154,4 +152,13 @@ impl<'p> Lower<'p> {
         self.host_inst(Vec::new(), HostKind::If(condition, Block::default(), otherwise), at);
         Ok(())
     }
+}
+
+/// The largest absolute value of an index expression.
+fn index_bound(expr: &Quasi) -> u128 {
+    let terms = expr.affine().terms().iter().map(|term| term.1);
+    let divisions = expr.divisions().iter().map(|division| division.1);
+    let sizes: u128 = terms.chain(divisions).map(|c| u128::from(c.unsigned_abs())).sum();
+    let constant = u128::from(expr.affine().constant_part().unsigned_abs());
+    INDEX_BOUND.saturating_mul(sizes).saturating_add(constant)
 }

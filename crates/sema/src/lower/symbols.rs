@@ -35,6 +35,9 @@ impl<'p> Lower<'p> {
             {
                 return Ok(found.clone());
             }
+            if let Some(host) = at.host_vars.get(&var).cloned() {
+                return self.quasi(&Scalar { elem: Elem::I64, form: Form::Host(host) });
+            }
             frame = at.parent.as_deref();
         }
         if var.kind() == VarKind::Index {
@@ -125,7 +128,7 @@ impl<'p> Lower<'p> {
 
     /// An expression of a range or extent, which is pure and has not been evaluated before.
     fn computed(&mut self, expr: ExprId) -> R<Val<'p>> {
-        if self.needs_host(expr) {
+        if self.in_region() && self.needs_host(expr) {
             return unsupported(self.here, "a size that the host computes");
         }
         let key = (self.frame.instance, expr);

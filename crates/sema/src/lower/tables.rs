@@ -16,23 +16,24 @@ use einlang_tir::region::{
 use einlang_tir::types::Elem;
 
 use super::module::loc;
+use super::types::elem_of;
 use super::value::{Form, R, Scalar, Val};
 use super::{Lower, unsupported};
-use crate::hir::{BinaryOp, Clause, ExprId, ExprKind, Literal, LocalId, Res, Subscript};
+use crate::hir::{Clause, ExprId, ExprKind, LocalId, Res, Subscript};
 use crate::shapes::ClauseShape;
-use crate::types::{Ty, walk};
+use crate::types::{Callee, Ty, walk};
 
 /// A definition that is being evaluated.
 #[derive(Clone)]
 pub(super) struct Table {
-    local: LocalId,
+    pub(super) local: LocalId,
     /// The type of an element.
-    element: Ty,
+    pub(super) element: Ty,
     /// The lists so far, with their types.
-    lists: Vec<(HostArg, HostType)>,
-    extents: Vec<HostArg>,
+    pub(super) lists: Vec<(HostArg, HostType)>,
+    pub(super) extents: Vec<HostArg>,
     /// Which axes are visited from the end.
-    descending: Vec<bool>,
+    pub(super) descending: Vec<bool>,
 }
 
 pub(super) fn i64_const(number: i64) -> HostArg {
@@ -43,14 +44,53 @@ impl<'p> Lower<'p> {
     /// Whether an expression handles anything but numbers on the way to its value.
     pub(super) fn handles_host_values(&self, expr: ExprId) -> bool {
         let instance = self.typed.instance(self.frame.instance);
-        let mut found = false;
+        let mut found = Vec::new();
         walk::visit(self.body(), vec![expr], &mut |expr, kind| {
+            if self.is_beyond_regions(expr, kind) {
+                found.push(expr);
+            }
             let is_host = |ty: &Ty| !matches!(ty, Ty::Fn(_)) && !self.is_plain(ty);
-            let is_message = matches!(kind, ExprKind::Format(_))
-                || matches!(kind, ExprKind::Literal(Literal::Str(_)));
-            found |= !is_message && instance.exprs.get(&expr).is_some_and(is_host);
+            if instance.exprs.get(&expr).is_some_and(is_host) {
+                found.push(expr);
+            }
         });
-        found
+        if found.is_empty() {
+            return false;
+        }
+        let messages = self.messages(self.frame.instance);
+        found.iter().any(|expr| !messages.contains(expr))
+    }
+
+    /// Calls of host functions that take or give tensors, and reductions with a state of tensors.
+    fn is_beyond_regions(&self, expr: ExprId, kind: &ExprKind) -> bool {
+        let instance = self.typed.instance(self.frame.instance);
+        match (kind, instance.calls.get(&expr)) {
+            (ExprKind::UserReduce { .. }, _) => self.has_tensors(&self.ty(expr)),
+            (_, Some(Callee::Instance(id))) if self.is_host(*id) => {
+                let callee = self.typed.instance(*id);
+                let captures = self.captures_of(*id);
+                elem_of(&callee.ret).is_none()
+                    || callee.params.iter().any(|ty| elem_of(ty).is_none())
+                    || captures.iter().any(|c| elem_of(&self.capture_type(c)).is_none())
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a record of numbers has tensors among them.
+    pub(super) fn has_tensors(&self, ty: &Ty) -> bool {
+        self.leaf_types(ty).is_some_and(|leaves| leaves.iter().any(|leaf| leaf.rank > 0))
+    }
+
+    /// Whether an expression reads a definition that the host is computing.
+    pub(super) fn reads_table(&self, kind: &ExprKind) -> bool {
+        let ExprKind::Access { base, .. } = kind else { return false };
+        match self.body().kind(*base) {
+            ExprKind::Name(Res::Local(local)) => {
+                self.tabulated.contains(&(self.frame.body, *local))
+            }
+            _ => false,
+        }
     }
 
     /// Evaluates a definition point by point.
@@ -59,6 +99,7 @@ impl<'p> Lower<'p> {
         if self.in_region() {
             return unsupported(self.here, format!("`{name}` inside a tensor body"));
         }
+        self.tabulated.insert((self.frame.body, local));
         let ty = self.local_ty(local);
         let shape = self.shapes.instance(self.frame.instance).locals.get(&local);
         let (Ty::Tensor(element, axes), Some(shape)) = (&ty, shape) else {
@@ -101,64 +142,6 @@ impl<'p> Lower<'p> {
         match self.leaf_types(element) {
             Some(leaves) => Ok(leaves.iter().map(|leaf| HostType::Scalar(leaf.elem)).collect()),
             None => Ok(vec![self.host_type(element)?]),
-        }
-    }
-
-    /// For each axis whether it is visited from the end; none if no choice is known to do.
-    fn directions(
-        &self,
-        local: LocalId,
-        clauses: &[&'p Clause],
-        n_axes: usize,
-    ) -> Option<Vec<bool>> {
-        let mut reads: Vec<Vec<Option<i64>>> = Vec::new();
-        let body = self.body();
-        for clause in clauses {
-            walk::visit(body, vec![clause.value], &mut |_, kind| {
-                if let ExprKind::Access { base, subscripts, .. } = kind
-                    && matches!(body.kind(*base), ExprKind::Name(Res::Local(l)) if *l == local)
-                {
-                    let slots = clause.slots.iter().zip(subscripts);
-                    reads.push(slots.map(|(slot, at)| self.offset(slot, at)).collect());
-                }
-            });
-        }
-        let leads_back = |descending: &[bool]| {
-            reads.iter().all(|offsets| {
-                let decides = offsets.iter().zip(descending).find(|(offset, _)| **offset != Some(0));
-                match decides {
-                    Some((Some(offset), descending)) => (*offset > 0) == *descending,
-                    // Tested when it is read.
-                    Some((None, _)) | None => true,
-                }
-            })
-        };
-        let choices = (0..1_usize << n_axes.min(8))
-            .map(|bits| (0..n_axes).map(|axis| bits >> axis & 1 == 1).collect::<Vec<bool>>());
-        choices.into_iter().find(|descending| leads_back(descending))
-    }
-
-    /// How far a subscript is from the point that is defined, if that is a constant.
-    fn offset(&self, slot: &Subscript, at: &Subscript) -> Option<i64> {
-        let body = self.body();
-        let literal = |expr: &ExprId| match body.kind(*expr) {
-            ExprKind::Literal(Literal::Int(value, _)) => i64::try_from(*value).ok(),
-            _ => None,
-        };
-        match (slot, at) {
-            (Subscript::Index(binder), Subscript::Expr(expr)) => {
-                let is_index = |expr: &ExprId| {
-                    matches!(body.kind(*expr), ExprKind::Name(Res::Local(l)) if *l == binder.local)
-                };
-                match body.kind(*expr) {
-                    _ if is_index(expr) => Some(0),
-                    ExprKind::Binary(BinaryOp::Add, a, b) if is_index(a) => literal(b),
-                    ExprKind::Binary(BinaryOp::Sub, a, b) if is_index(a) => literal(b).map(|n| -n),
-                    _ => None,
-                }
-            }
-            (Subscript::Expr(point), Subscript::Expr(expr)) => Some(literal(expr)? - literal(point)?),
-            _ => None,
         }
     }
 
@@ -242,7 +225,7 @@ impl<'p> Lower<'p> {
         Ok(items)
     }
 
-    fn pushed(
+    pub(super) fn pushed(
         &mut self,
         lists: Vec<(HostArg, HostType)>,
         items: Vec<HostArg>,
@@ -360,172 +343,11 @@ impl<'p> Lower<'p> {
         match ty {
             Ty::Scalar(_) => true,
             _ => match self.parts(ty) {
-                Some(parts) => depth < 64 && parts.iter().all(|(_, ty)| self.has_zero(ty, depth + 1)),
+                Some(parts) => {
+                    depth < 64 && parts.iter().all(|(_, ty)| self.has_zero(ty, depth + 1))
+                }
                 None => false,
             },
-        }
-    }
-
-    /// The lists as the value of the binding: lists along the axes, or tensors.
-    fn finished(&mut self, table: &Table, ty: &Ty) -> R<Val<'p>> {
-        let mut nested = Vec::with_capacity(table.lists.len());
-        for (list, ty) in &table.lists {
-            nested.push(self.nested(table, (list, ty), 0, i64_const(0))?);
-        }
-        let rank = table.extents.len();
-        let Some(leaves) = self.leaf_types(&table.element) else {
-            let host = self.host_type(ty)?;
-            let list = nested.into_iter().next().unwrap_or(HostArg::Str(String::new()));
-            return Ok(Val::Host(list, host));
-        };
-        let mut values = Vec::with_capacity(leaves.len());
-        for (leaf, list) in leaves.iter().zip(nested) {
-            let kind = HostKind::Intrinsic(Intrinsic::ListToTensor, vec![list]);
-            let host = self.host_value_of(HostType::Tensor(leaf.elem, rank), kind);
-            values.push(self.host_tensor("table", leaf.elem, rank, host));
-        }
-        Ok(self.record(ty, &mut values.into_iter()))
-    }
-
-    /// The elements from some axis on as lists of lists, in the order of the axes.
-    fn nested(
-        &mut self,
-        table: &Table,
-        (flat, ty): (&HostArg, &HostType),
-        axis: usize,
-        position: HostArg,
-    ) -> R<HostArg> {
-        let HostType::List(item) = ty else { return Ok(flat.clone()) };
-        let rank = table.extents.len();
-        if rank == 1 && table.descending == [false] {
-            return Ok(flat.clone());
-        }
-        let Some(extent) = table.extents.get(axis).cloned() else {
-            let kind = HostKind::Intrinsic(Intrinsic::ListGet, vec![flat.clone(), position]);
-            return Ok(self.host_value_of((**item).clone(), kind));
-        };
-        let mut inner = (**item).clone();
-        (axis..rank).for_each(|_| inner = HostType::List(Box::new(inner.clone())));
-        let empty = self.host_value_of(inner.clone(), HostKind::List(Vec::new()));
-        let start = vec![(empty, inner)];
-        let done = self.counted(i64_const(0), extent, start, |cx, counter, lists| {
-            let position = cx.position(table, axis, position, counter);
-            let part = cx.nested(table, (flat, ty), axis + 1, position)?;
-            Ok(cx.pushed(lists, vec![part]))
-        })?;
-        Ok(done.into_iter().next().map_or(HostArg::Str(String::new()), |list| list.0))
-    }
-
-    /// The position in a list of the points with one more coordinate.
-    fn position(
-        &mut self,
-        table: &Table,
-        axis: usize,
-        outer: HostArg,
-        coordinate: HostArg,
-    ) -> HostArg {
-        let extent = table.extents[axis].clone();
-        let along = match table.descending[axis] {
-            true => {
-                let last = self.host_op(Op::Sub, vec![extent.clone(), i64_const(1)]);
-                self.host_op(Op::Sub, vec![last, coordinate])
-            }
-            false => coordinate,
-        };
-        let outer = self.host_op(Op::Mul, vec![outer, extent]);
-        self.host_op(Op::Add, vec![outer, along])
-    }
-
-    /// A read of a definition that is being evaluated.
-    pub(super) fn table_read(
-        &mut self,
-        table: &Table,
-        subscripts: &'p [Subscript],
-        default: Option<ExprId>,
-        expr: ExprId,
-    ) -> R<Val<'p>> {
-        let name = self.local_name(table.local);
-        let mut at = Vec::with_capacity(subscripts.len());
-        for (axis, subscript) in subscripts.iter().enumerate() {
-            let Subscript::Expr(point) = subscript else {
-                return unsupported(self.here, format!("this read of `{name}` in its definition"));
-            };
-            let Some(extent) = table.extents.get(axis).cloned() else { break };
-            let last = self.host_op(Op::Sub, vec![extent, i64_const(1)]);
-            self.lasts.push(Scalar { elem: Elem::I64, form: Form::Host(last) });
-            let value = self.subscript(*point);
-            self.lasts.pop();
-            let Val::Scalar(scalar) = value? else {
-                return unsupported(self.here, format!("a slice of `{name}` in its definition"));
-            };
-            let host = self.host_scalar(&scalar)?;
-            at.push(self.host_cast(host, scalar.elem, Elem::I64));
-        }
-        if at.len() != table.extents.len() || self.in_region() {
-            return unsupported(self.here, format!("a part of `{name}` in its definition"));
-        }
-        self.flush();
-        let truth = HostType::Scalar(Elem::Bool);
-        let (mut inside, mut position) = (HostArg::Const(Const::bool(true)), i64_const(0));
-        for (axis, coordinate) in at.iter().enumerate() {
-            let (x, extent) = (coordinate.clone(), table.extents[axis].clone());
-            for (op, args) in [(Op::Ge, vec![x.clone(), i64_const(0)]), (Op::Lt, vec![x, extent])] {
-                let holds = self.host_value_of(truth.clone(), HostKind::Op(op, args));
-                let kind = HostKind::Op(Op::And, vec![inside, holds]);
-                inside = self.host_value_of(truth.clone(), kind);
-            }
-            position = self.position(table, axis, position, coordinate.clone());
-        }
-        let ty = self.ty(expr);
-        let found = |cx: &mut Self| cx.table_item(table, position);
-        let inside = self.host_bool(inside);
-        self.host_if(&inside, &ty, found, |cx| match default {
-            Some(default) => cx.eval(default),
-            None => {
-                let message = format!("`{name}` is read outside its box");
-                cx.host_inst(Vec::new(), HostKind::Trap(Trap::OutOfBounds, message), loc(cx.here));
-                cx.zero_of_dead(&ty)
-            }
-        })
-    }
-
-    fn zero_of_dead(&mut self, ty: &Ty) -> R<Val<'p>> {
-        let host = self.host_type(ty)?;
-        let value = self.dead_value(&host)?;
-        self.lifted(value, ty, "dead")
-    }
-
-    /// The element at a position, which must have been computed.
-    fn table_item(&mut self, table: &Table, position: HostArg) -> R<Val<'p>> {
-        let Some((first, _)) = table.lists.first() else { return Ok(Val::unit()) };
-        let kind = HostKind::Intrinsic(Intrinsic::ListLen, vec![first.clone()]);
-        let length = self.host_value_of(HostType::Scalar(Elem::I64), kind);
-        let kind = HostKind::Op(Op::Lt, vec![position.clone(), length]);
-        let known = self.host_value_of(HostType::Scalar(Elem::Bool), kind);
-        let at = loc(self.here);
-        let name = self.local_name(table.local);
-        let (otherwise, ()) = self.block(Vec::new(), |cx| {
-            let message = format!("`{name}` is read at a point that is not computed yet");
-            cx.host_inst(Vec::new(), HostKind::Trap(Trap::NotComputed, message), at);
-            Ok((Vec::new(), ()))
-        })?;
-        self.host_inst(Vec::new(), HostKind::If(known, Default::default(), otherwise), at);
-        let mut items = Vec::with_capacity(table.lists.len());
-        for (list, ty) in &table.lists {
-            let HostType::List(item) = ty else { continue };
-            let kind = HostKind::Intrinsic(Intrinsic::ListGet, vec![list.clone(), position.clone()]);
-            items.push((self.host_value_of((**item).clone(), kind), (**item).clone()));
-        }
-        if self.is_numeric(&table.element) {
-            let mut leaves = items.into_iter().map(|(host, ty)| match ty {
-                HostType::Scalar(elem) => Val::Scalar(Scalar { elem, form: Form::Host(host) }),
-                ty => Val::Host(host, ty),
-            });
-            return Ok(self.record(&table.element, &mut leaves));
-        }
-        match items.into_iter().next() {
-            Some((host, _)) => self.lifted(host, &table.element, "item"),
-            None => Ok(Val::unit()),
         }
     }
 }

@@ -91,26 +91,6 @@ impl<'p> Lower<'p> {
         Val::named(elem, rank, id)
     }
 
-    /// Messages call a value that has no name yet by the name of its binding.
-    pub(super) fn give_name(&mut self, value: &Val<'p>, name: &str) {
-        match value {
-            Val::Tensor(Tensor { src: Src::Named(id), .. }) if self.info(*id).nameless => {
-                let info = &mut self.tensors[id.0];
-                (info.name, info.nameless) = (Ident::new(name), false);
-            }
-            Val::Tensor(Tensor { src: Src::Lazy(lazy), .. }) => {
-                // The first name stays.
-                let _ = lazy.name.set(name.to_owned());
-            }
-            Val::Record(parts) => {
-                for (at, part) in parts.iter().enumerate() {
-                    self.give_name(part, &format!("{name}.{at}"));
-                }
-            }
-            _ => {}
-        }
-    }
-
     /// The name and extents of a tensor in the module under construction.
     pub(super) fn import(&mut self, id: TensorId) -> R<(Ident, Vec<Quasi>)> {
         let module = self.module();

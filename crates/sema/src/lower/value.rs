@@ -120,6 +120,8 @@ pub(super) struct Frame<'p> {
     pub(super) exprs: Rc<HashMap<ExprId, Val<'p>>>,
     /// What the index variables of the analysis are in the module under construction.
     pub(super) vars: Rc<HashMap<Var, (usize, Quasi)>>,
+    /// Index variables of the analysis that the host counts.
+    pub(super) host_vars: Rc<HashMap<Var, HostArg>>,
     /// In a rule, the tangents of the parameters: what `@x` means.
     pub(super) tangents: Option<Rc<HashMap<LocalId, Val<'p>>>>,
     /// A constant takes the type of its use: from one element type to another.
@@ -140,6 +142,7 @@ impl<'p> Frame<'p> {
             env: Rc::default(),
             exprs: Rc::default(),
             vars: Rc::default(),
+            host_vars: Rc::default(),
             tangents: None,
             retype: None,
         }
@@ -171,6 +174,11 @@ impl<'p> Frame<'p> {
 
     pub(super) fn bind(&mut self, local: LocalId, value: Val<'p>) {
         Rc::make_mut(&mut self.env).insert(local, value);
+    }
+
+    /// Says which integer of the host a variable of the analysis is.
+    pub(super) fn bind_host_var(&mut self, var: Var, value: HostArg) {
+        Rc::make_mut(&mut self.host_vars).insert(var, value);
     }
 
     /// Says what a variable of the analysis is in a module.

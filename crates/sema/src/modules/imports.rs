@@ -42,12 +42,14 @@ pub(crate) fn resolve(cx: &mut Context, uses: &[PendingUse<'_>]) {
     report_failures(cx, &imports);
 }
 
-/// What a `use` inside a block brings, resolved at once: the modules are complete by then.
+/// What a `use` inside a block brings, resolved at once: the modules are complete by then. A path
+/// may begin with a type of the blocks around, which `local` finds.
 pub(crate) fn in_block(
     cx: &mut Context,
     module: ModuleId,
     file: FileId,
     tree: UseTree<'_>,
+    local: &dyn Fn(Name) -> Option<Res>,
 ) -> Vec<(Ident, Namespace, Res)> {
     let mut imports = Vec::new();
     let prefix = Prefix { anchors: Vec::new(), path: Vec::new() };
@@ -55,7 +57,9 @@ pub(crate) fn in_block(
     let mut found = Vec::new();
     for import in &imports {
         let before = found.len();
+        found.extend(variants(cx, import, local));
         match import.name {
+            _ if found.len() > before => continue,
             None => {
                 if let Ok(res) = container(cx, import) {
                     let all = offered(cx, res).into_iter();
@@ -80,6 +84,30 @@ pub(crate) fn in_block(
         }
     }
     found
+}
+
+/// The variants that an import names of an enum of the blocks around.
+fn variants(
+    cx: &Context,
+    import: &Import,
+    local: &dyn Fn(Name) -> Option<Res>,
+) -> Vec<(Ident, Namespace, Res)> {
+    let (first, rest) = match &import.path[..] {
+        [first, rest @ ..] if import.anchors.is_empty() => (first, rest),
+        _ => return Vec::new(),
+    };
+    let all = local(first.name).map_or(Vec::new(), |res| offered(cx, res)).into_iter();
+    match (import.name, rest) {
+        (None, []) => {
+            let span = import.span;
+            all.map(|(name, space, res)| (Ident { name, span }, space, res)).collect()
+        }
+        (Some(name), [variant]) => {
+            let same = all.filter(|(known, ..)| *known == variant.name);
+            same.map(|(_, space, res)| (name, space, res)).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 #[derive(Clone)]

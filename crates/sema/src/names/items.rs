@@ -186,7 +186,13 @@ impl<'t> Resolver<'_, 't> {
                 continue;
             };
             let Some(tree) = item.tree() else { continue };
-            for (name, namespace, res) in imports::in_block(self.cx, self.module, self.file, tree) {
+            let frames = self.stack.iter().rev().flat_map(|scope| scope.frames.iter().rev());
+            let local = |name| {
+                let key = (name, Namespace::Types);
+                frames.clone().find_map(|frame| frame.items.get(&key)).map(|(res, _)| *res)
+            };
+            let found = imports::in_block(self.cx, self.module, self.file, tree, &local);
+            for (name, namespace, res) in found {
                 self.frame().items.insert((name.name, namespace), (res, name.span));
             }
         }

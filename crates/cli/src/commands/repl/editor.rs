@@ -85,7 +85,10 @@ mod tests {
     fn commands_and_names_are_completed() {
         let helper = Helper { names: vec!["shade".to_owned()] };
         assert_eq!(helper.candidates(":sh"), (1, vec!["shape".to_owned()]));
-        assert_eq!(helper.candidates(":type sha"), (6, vec!["shade".to_owned(), "shape".to_owned()]));
+        assert_eq!(
+            helper.candidates(":type sha"),
+            (6, vec!["shade".to_owned(), "shape".to_owned()])
+        );
         assert_eq!(helper.candidates("1 + shad"), (4, vec!["shade".to_owned()]));
     }
 }

@@ -7,7 +7,7 @@ use einlang_driver::repl::Reader;
 use einlang_driver::{MAX_SOURCE_BYTES, Repl};
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
-use rustyline::{Behavior, Config, Editor};
+use rustyline::{Config, Editor};
 
 use super::command;
 use super::editor::Helper;
@@ -38,7 +38,7 @@ impl Lines {
         if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
             return Lines::Pipe(Reader::default());
         }
-        let config = Config::builder().auto_add_history(false).behavior(Behavior::Stdio).build();
+        let config = Config::builder().auto_add_history(false).build();
         match Editor::with_config(config) {
             Ok(mut editor) => {
                 editor.set_helper(Some(Helper::default()));

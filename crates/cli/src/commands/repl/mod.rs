@@ -36,7 +36,7 @@ use lines::{Line, Lines};
 const EXAMPLES: &str = "\
 Examples:
   einlang repl                    evaluate what is typed; `:help` tells more
-  einlang repl < steps.ein        evaluate entries from a file, one after the other
+  einlang repl < steps.txt        evaluate entries from a file, one after the other
   einlang repl --input A=a.npy    with a value for `input A: [f32; M, K];`";
 
 /// Evaluate entries as they are typed

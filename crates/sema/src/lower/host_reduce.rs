@@ -1,0 +1,189 @@
+//! Reductions over what only the host knows, such as `sum[i](1 where names[i] == "a")`: host loops
+//! in index order.
+
+use einlang_tir::constant::Const;
+use einlang_tir::host::{HostArg, HostKind, HostType};
+use einlang_tir::op::Op;
+use einlang_tir::types::Elem;
+
+use super::module::loc;
+use super::types::elem_of;
+use super::value::{Form, R, Scalar, Val};
+use super::{Lower, unsupported};
+use crate::builtins::Reduction;
+use crate::hir::{ExprId, Subscript};
+use crate::shapes::Index;
+use crate::types::Ty;
+
+/// What a loop carries, with its type.
+type Carried = Vec<(HostArg, HostType)>;
+
+impl<'p> Lower<'p> {
+    pub(super) fn host_reduce(
+        &mut self,
+        op: Reduction,
+        indices: &'p [Subscript],
+        body: ExprId,
+        ty: &Ty,
+    ) -> R<Val<'p>> {
+        let Some(elem) = elem_of(ty) else {
+            return unsupported(self.here, "this reduction over strings or enums");
+        };
+        let combine = match op {
+            Reduction::Sum | Reduction::Mean => Op::Add,
+            Reduction::Prod => Op::Mul,
+            Reduction::Max => Op::Max,
+            Reduction::Min => Op::Min,
+            Reduction::All => Op::And,
+            Reduction::Any => Op::Or,
+            _ => return unsupported(self.here, "this reduction over strings or enums"),
+        };
+        let identity = combine.identity(elem).unwrap_or(Const::zero(elem));
+        let start = vec![
+            (HostArg::Const(identity), HostType::Scalar(elem)),
+            (HostArg::Const(Const::zero(elem)), HostType::Scalar(elem)),
+        ];
+        let outer = self.frame.clone();
+        let done = self.reduce_over(indices, start, &mut |cx, carried| {
+            cx.host_term(combine, body, elem, carried)
+        });
+        self.frame = outer;
+        let done = done?;
+        let (Some((value, _)), Some((count, _))) = (done.first(), done.get(1)) else {
+            return unsupported(self.here, "this reduction over strings or enums");
+        };
+        let host = match op {
+            Reduction::Mean => {
+                let kind = HostKind::Op(Op::Div, vec![value.clone(), count.clone()]);
+                self.host_value_of(HostType::Scalar(elem), kind)
+            }
+            _ => value.clone(),
+        };
+        Ok(Val::Scalar(Scalar { elem, form: Form::Host(host) }))
+    }
+
+    /// `reduce[k](init, |a, b| …)(e)` with a state that is no record of scalars.
+    pub(super) fn host_user_reduce(
+        &mut self,
+        indices: &'p [Subscript],
+        init: ExprId,
+        combine: ExprId,
+        body: ExprId,
+        expr: ExprId,
+    ) -> R<Val<'p>> {
+        let ty = self.ty(expr);
+        let start = self.eval(init)?;
+        let start = self.settled(&start)?;
+        let function = self.eval(combine)?;
+        let callee = self.callee(expr).or_else(|| self.callee(combine));
+        let host = self.host_type(&ty)?;
+        let start = self.hosted(&start, &ty)?;
+        let outer = self.frame.clone();
+        let done = self.reduce_over(indices, vec![(start, host)], &mut |cx, carried| {
+            let Some((state, host)) = carried.first().cloned() else { return Ok(carried) };
+            let (value, items) = cx.guarded_body(body);
+            let holds = match Self::has_guard(items) {
+                true => cx.guards(items)?,
+                false => Scalar::constant(Const::bool(true)),
+            };
+            let old = state.clone();
+            let next = |cx: &mut Self| {
+                cx.bind_items(items)?;
+                let term = cx.eval(value)?;
+                let term = cx.settled(&term)?;
+                let state = cx.lifted(old, &ty, "state")?;
+                let types = [ty.clone(), ty.clone()];
+                cx.apply_function(&function, callee.clone(), vec![state, term], &types, &ty)
+            };
+            let next = cx.host_if(&holds, &ty, next, |cx| cx.lifted(state, &ty, "state"))?;
+            let next = cx.settled(&next)?;
+            Ok(vec![(cx.hosted(&next, &ty)?, host)])
+        });
+        self.frame = outer;
+        match done?.into_iter().next() {
+            Some((value, _)) => self.lifted(value, &ty, "reduced"),
+            None => unsupported(self.here, "this reduction"),
+        }
+    }
+
+    /// One loop per index, the first outermost.
+    fn reduce_over(
+        &mut self,
+        indices: &'p [Subscript],
+        carried: Carried,
+        term: &mut dyn FnMut(&mut Self, Carried) -> R<Carried>,
+    ) -> R<Carried> {
+        let Some((subscript, rest)) = indices.split_first() else { return term(self, carried) };
+        let shapes = self.shapes.instance(self.frame.instance);
+        let (local, index): (_, &'p Index) = match subscript {
+            Subscript::Index(binder) => match shapes.indices.get(&binder.local) {
+                Some(index) => (binder.local, index),
+                None => return unsupported(self.here, "an index whose range is not known"),
+            },
+            _ => return unsupported(self.here, "this index over strings or enums"),
+        };
+        let from = match index.range.lo() {
+            Some(lo) => self.host_extent(&lo)?,
+            None => super::tables::i64_const(0),
+        };
+        let Some(hi) = index.range.hi() else {
+            return unsupported(self.here, "a reduction over an open range");
+        };
+        let to = self.host_extent(&hi)?;
+        self.counted(from, to, carried, |cx, counter, carried| {
+            cx.frame.bind_host_var(index.var, counter.clone());
+            let ty = cx.typed.instance(cx.frame.instance).local(local);
+            let elem = elem_of(ty).unwrap_or(Elem::I32);
+            let narrow = cx.host_cast(counter, Elem::I64, elem);
+            cx.frame.bind(local, Val::Scalar(Scalar { elem, form: Form::Host(narrow) }));
+            cx.reduce_over(rest, carried, term)
+        })
+    }
+
+    fn host_extent(&mut self, value: &einlang_index::MinMax) -> R<HostArg> {
+        let extent = self.extent(value)?;
+        let scalar = self.index_scalar(Elem::I64, extent);
+        self.host_scalar(&scalar)
+    }
+
+    /// Combines one term, if its guards hold.
+    fn host_term(&mut self, op: Op, body: ExprId, elem: Elem, carried: Carried) -> R<Carried> {
+        let (value, items) = self.guarded_body(body);
+        let guard = match Self::has_guard(items) {
+            true => Some(self.guards(items)?),
+            false => None,
+        };
+        let combined = |cx: &mut Self| {
+            cx.bind_items(items)?;
+            let value = cx.eval(value)?;
+            let scalar = cx.expect_scalar(value, cx.here)?;
+            let term = cx.host_scalar(&scalar)?;
+            let one = HostArg::Const(Const::one(elem));
+            let mut after = Vec::with_capacity(2);
+            // A mean counts its terms; others carry that along for nothing.
+            let count = if elem == Elem::Bool { Op::Or } else { Op::Add };
+            for ((before, ty), (op, item)) in carried.iter().zip([(op, term), (count, one)]) {
+                let kind = HostKind::Op(op, vec![before.clone(), item]);
+                after.push((cx.host_value_of(ty.clone(), kind), ty.clone()));
+            }
+            Ok(after)
+        };
+        let Some(guard) = guard else { return combined(self) };
+        let condition = self.host_scalar(&guard)?;
+        let (then, ()) = self.block(Vec::new(), |cx| {
+            let after = combined(cx)?;
+            Ok((after.into_iter().map(|c| c.0).collect(), ()))
+        })?;
+        let kept: Vec<HostArg> = carried.iter().map(|c| c.0.clone()).collect();
+        let (otherwise, ()) = self.block(Vec::new(), |_| Ok((kept, ())))?;
+        let results: Vec<einlang_tir::host::HostDef> = carried
+            .iter()
+            .map(|c| einlang_tir::host::HostDef { number: self.new_number(), ty: c.1.clone() })
+            .collect();
+        let after = results.iter().map(|def| (HostArg::Value(def.number), def.ty.clone()));
+        let after: Carried = after.collect();
+        let at = loc(self.here);
+        self.host_inst(results, HostKind::If(condition, then, otherwise), at);
+        Ok(after)
+    }
+}
