@@ -11,15 +11,8 @@ use std::thread;
 
 /// Programs that language and library allow and that go wrong today, with what is in the way.
 const NOT_YET: &[(&str, &str)] = &[
-    ("basics/updates.ein", "`print` compares the extents of its arguments"),
-    ("graphs/breadth_first.ein", "a list of strings read inside a definition"),
     ("ode_pde/laplace.ein", "`converged` after another statement"),
-    ("ode_pde/lorenz.ein", "a cast gives a loop variable its own type"),
-    ("optimisation/hill_climbing.ein", "a constant used as a divisor of a subscript"),
-    ("simulation/ising.ein", "a cast gives a binding of literals its own type"),
-    ("statistics/naive_bayes.ein", "`w: word` ranges up to an index `word` in scope"),
     ("strings_and_data/calculator.ein", "a length of a list as the range of a recurrence"),
-    ("strings_and_data/sales_table.ein", "a list of records read inside a definition"),
     ("strings_and_data/word_count.ein", "`lower`"),
 ];
 

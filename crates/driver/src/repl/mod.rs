@@ -229,7 +229,7 @@ impl<'w> Repl<'w> {
         });
         if let Some(at) = cut {
             let name = at.names.first().map_or("", |span| self.sources.slice(*span));
-            return Err(failure(Box::new(entries::not_differentiated(name, at.span))));
+            return Err(failure(&entries::not_differentiated(name, at.span)));
         }
         Ok(Analysed { compilation, file, made, given, start })
     }
@@ -247,8 +247,8 @@ impl<'w> Repl<'w> {
     }
 }
 
-fn failure(diagnostic: Box<einlang_source::Diagnostic>) -> Failure {
-    Failure::Program((*diagnostic).into())
+fn failure(diagnostic: impl std::ops::Deref<Target = einlang_source::Diagnostic>) -> Failure {
+    Failure::Program(diagnostic.clone().into())
 }
 
 /// The type of the value of the entry, with its extents.

@@ -139,7 +139,8 @@ impl<'p> Analyser<'p> {
     /// What is computed in a narrow or unsigned type may wrap, so only constants that fit are known.
     fn fitting(&self, expr: ExprId, shape: Shape) -> Shape {
         let Ty::Scalar(scalar) = self.ty(expr) else { return shape };
-        if matches!(scalar, Scalar::I32 | Scalar::I64) {
+        let wide = matches!(scalar, Scalar::I32 | Scalar::I64);
+        if wide && shape.as_quasi().is_none_or(|value| value.as_constant().is_none()) {
             return shape;
         }
         let constant = shape.as_quasi().and_then(|value| value.as_constant());
