@@ -118,6 +118,11 @@ impl<'p> Lower<'p> {
             (Op::Cast, [a]) if args[0].elem.is_int() && is_small(a) => a.clone(),
             _ => return None,
         };
+        // A number that does not fit wraps or traps when it is computed.
+        let fits = |number: i64| Const::int(elem, number.into()).as_int() == Some(number.into());
+        if !self.exact && expr.as_constant().is_some_and(|number| !fits(number)) {
+            return None;
+        }
         let home = self.module();
         Some(Scalar { elem, form: Form::Index(home, expr) })
     }
