@@ -16,7 +16,7 @@ impl<'p> Checker<'p> {
         if block.statements.iter().any(|statement| matches!(statement, Statement::Clause(_))) {
             let id = self.body_id();
             for group in groups::order(self.program, id, block, &self.captures) {
-                self.group(&block.statements, &group);
+                self.group(&block.statements, group);
             }
         } else {
             for statement in &block.statements {

@@ -10,7 +10,7 @@ impl<'p> Analyser<'p> {
         if block.statements.iter().any(|statement| matches!(statement, Statement::Clause(_))) {
             let id = self.typed_here().body;
             for group in groups::order(self.program, id, block, &self.captures) {
-                self.group(&block.statements, &group);
+                self.group(&block.statements, group);
             }
         } else {
             for statement in &block.statements {

@@ -11,7 +11,7 @@ impl<'p> Checker<'p> {
         if block.statements.iter().any(|statement| matches!(statement, Statement::Clause(_))) {
             let id = self.work().body;
             for group in groups::order(self.program, id, block, &self.captures) {
-                self.group(&block.statements, &group);
+                self.group(&block.statements, group);
             }
         } else {
             for statement in &block.statements {
