@@ -3,7 +3,7 @@
 //!
 //! An entry is compiled together with the texts of the earlier ones, each a scope of its own inside
 //! those before it, so that types, coordinates and what functions capture are what they were. What
-//! the earlier entries bound comes in as values ([`past`]); their statements do not run again.
+//! the earlier entries bound comes in as values (`past`); their statements do not run again.
 //!
 //! | file | owns |
 //! |---|---|

@@ -1,6 +1,6 @@
 //! Running a program: from a checked file to its outputs.
 //!
-//! [`Session::build`] compiles and lowers a program; [`Executable::bind`] turns what was given for
+//! [`Session::build`] compiles and lowers a program; `Executable::bind` turns what was given for
 //! its inputs into values; [`Executable::run`] evaluates it in a world of the caller's choice.
 //! [`Session::run`] does all three.
 //!
