@@ -3,7 +3,7 @@
 //!
 //! | module | owns |
 //! |---|---|
-//! | [`array`] | a plain array: element type, shape, bytes |
+//! | [`mod@array`] | a plain array: element type, shape, bytes |
 //! | [`formats`] | npy, npz, csv, safetensors, png, pgm and text, read and written |
 //! | [`files`] | reading within a limit, writing as a whole or not at all |
 //! | [`permits`] | which paths a program may read and write |
