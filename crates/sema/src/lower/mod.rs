@@ -1,6 +1,6 @@
 //! Lowering: from a checked program to tensor IR and the host IR around it.
 //!
-//! One evaluator walks the HIR with values that stand for code ([`value`]). Numeric code goes into
+//! One evaluator walks the HIR with values that stand for code (`value`). Numeric code goes into
 //! the *pending* tensor module; when the host needs a value, or something has an effect, the
 //! module is closed by a `run`, whose operands and results are filled in when the function is
 //! finished, so that only what is asked for becomes an output. Instances of pure numeric functions

@@ -3,7 +3,7 @@
 //! Each instance is walked once, in source order. Extents and integers are expressions of symbols
 //! (the axes and integers of parameters and inputs, named sizes, what data decides), so a function
 //! is analysed once for all extents and a call puts the caller's extents for its symbols. The
-//! subscripts of a clause or of an outermost reduction are collected in a [`frame::Frame`] and
+//! subscripts of a clause or of an outermost reduction are collected in a `frame::Frame` and
 //! solved together in the rounds of language.md §4 ([`einlang_index::solve`]). What is provably
 //! wrong is reported at both places; what is provably right is recorded as proved; the rest becomes
 //! a [`Check`]. Recurrences are judged by [`einlang_tir::order`], the checker that every backend
