@@ -35,7 +35,7 @@ usage: cargo xtask <task> [arguments]
   help                   this text
 
 steps of `test`, in order:
-  fmt clippy tidy tests docs conformance-check conformance
+  fmt clippy tidy tests docs conformance-check conformance std
 
 examples:
   cargo xtask run examples/tour.ein

@@ -49,7 +49,7 @@ impl Project {
     }
 
     /// The folder of build outputs; `join` keeps an absolute `CARGO_TARGET_DIR` as it is.
-    fn target_dir(&self) -> PathBuf {
+    pub(crate) fn target_dir(&self) -> PathBuf {
         self.root.join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
     }
 }

@@ -3,6 +3,7 @@
 //! A failing step does not stop the later ones, so one run shows everything there is to repair.
 
 mod counts;
+mod library;
 mod steps;
 mod summary;
 
@@ -51,6 +52,7 @@ const STEPS: &[Step] = &[
     Step { name: "docs", run: steps::docs },
     Step { name: "conformance-check", run: crate::conformance::check_step },
     Step { name: "conformance", run: crate::conformance::run_step },
+    Step { name: "std", run: library::std },
 ];
 
 /// The step that takes the test filters.
