@@ -11,18 +11,12 @@ use std::thread;
 /// Programs that go wrong today, with what is in the way. Examples are named after the item they
 /// document.
 const NOT_YET: &[(&str, &str)] = &[
-    ("std/io/tensors.ein load_npz", "`load_npz`"),
-    ("std/io/tensors.ein load_safetensors", "`load_safetensors`"),
-    ("std/io/tensors.ein save_npz", "`save_tensors`"),
-    ("std/io/tensors.ein save_safetensors", "`save_tensors`"),
     ("std/numerics/descent.ein gradient_descent", "derivatives"),
     ("std/numerics/descent.ein newton", "derivatives"),
     ("std/numerics/fitting.ein least_squares", "derivatives"),
     ("std/numerics/fitting.ein levenberg_marquardt", "derivatives"),
     ("std/numerics/memory.ein lbfgs", "derivatives"),
     ("std/testing/derivatives.ein check_deriv", "derivatives"),
-    ("std/text/characters.ein lower", "`lower`"),
-    ("std/text/characters.ein upper", "`upper`"),
     ("tests/std/io.ein", "several sizes that a loader binds"),
     ("tests/std/linalg.ein", "derivatives"),
     ("tests/std/math.ein", "derivatives"),
