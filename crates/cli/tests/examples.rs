@@ -145,3 +145,19 @@ fn the_index_marks_what_needs_derivatives() {
         assert_eq!(marked, example.needs.is_some(), "the row of `{}`: {row}", example.name);
     }
 }
+
+/// A new user's first command works: the program that the README runs is one that runs today.
+#[test]
+fn the_program_of_the_readme_runs() {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = fs::read_to_string(project.join("README.md")).expect("the README can be read");
+    let command = readme.lines().find_map(|line| line.strip_prefix("$ cargo xtask run "));
+    let file = command.and_then(|rest| rest.split_whitespace().next()).expect("it runs a program");
+    let output = Command::new(env!("CARGO_BIN_EXE_einlang"))
+        .current_dir(&project)
+        .args(["run", file])
+        .output()
+        .expect("the binary can be started");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!output.stdout.is_empty(), "{file} prints nothing");
+}

@@ -109,7 +109,6 @@ impl<'p> Analyser<'p> {
 
     pub(super) fn where_items(
         &mut self,
-        _expr: ExprId,
         value: ExprId,
         items: &'p [WhereItem],
         otherwise: Option<ExprId>,

@@ -65,7 +65,7 @@ impl<'p> Analyser<'p> {
                 self.access(expr, *base, subscripts, *default)
             }
             ExprKind::Field(base, field) => self.field(expr, *base, *field),
-            ExprKind::Struct { res, fields } => self.record(expr, *res, fields),
+            ExprKind::Struct { res, fields } => self.record(*res, fields),
             ExprKind::AndThen(a, b)
             | ExprKind::OkThen(a, b)
             | ExprKind::OrElse(a, b)
@@ -80,7 +80,7 @@ impl<'p> Analyser<'p> {
             }
             ExprKind::With { base, updates } => self.with(expr, *base, updates),
             ExprKind::Where { value, items, otherwise } => {
-                self.where_items(expr, *value, items, *otherwise)
+                self.where_items(*value, items, *otherwise)
             }
         }
     }
@@ -265,12 +265,11 @@ impl<'p> Analyser<'p> {
         }
     }
 
-    fn record(&mut self, expr: ExprId, res: Res, fields: &[(Ident, ExprId)]) -> Shape {
+    fn record(&mut self, res: Res, fields: &[(Ident, ExprId)]) -> Shape {
         let shapes: Vec<(Ident, Shape)> =
             fields.iter().map(|(name, value)| (*name, self.eval(*value))).collect();
         let Res::Def(def) = res else { return Shape::Opaque };
         let DefKind::Struct(item) = &self.program.def(def).kind else { return Shape::Opaque };
-        let _ = expr;
         let parts = item.fields.iter().map(|field| {
             let given = shapes.iter().find(|(name, _)| name.name == field.name.name);
             given.map_or(Shape::Opaque, |(_, shape)| shape.clone())

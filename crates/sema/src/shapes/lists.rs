@@ -112,11 +112,11 @@ impl<'p> Analyser<'p> {
             }
             Shape::Tensor(extents, element) => {
                 let inner = Shape::tensor(extents[1..].to_vec(), (**element).clone());
-                self.bind_element(pattern, iterable, inner);
+                self.bind_pattern(pattern, &inner);
                 extents.first().cloned()
             }
             Shape::Ints(values) => {
-                self.bind_element(pattern, iterable, Shape::Opaque);
+                self.bind_pattern(pattern, &Shape::Opaque);
                 Some(MinMax::from(values.len() as i64))
             }
             _ => {

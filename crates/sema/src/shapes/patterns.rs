@@ -96,9 +96,4 @@ impl Analyser<'_> {
             self.bind_named(local, &Shape::Opaque);
         }
     }
-
-    /// What is bound to the elements of a tensor.
-    pub(super) fn bind_element(&mut self, pattern: &Pattern, _of: ExprId, element: Shape) {
-        self.bind_pattern(pattern, &element);
-    }
 }
