@@ -9,6 +9,10 @@ use einlang_sema::shapes::{self, Options};
 use einlang_sema::{coords, types};
 use einlang_source::{MemoryWorld, Sources};
 
+/// The allocator of the `einlang` binary, so that the figures are those of `einlang check`.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const ROUNDS: usize = 5;
 
 fn main() {
