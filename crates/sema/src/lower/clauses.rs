@@ -52,6 +52,7 @@ impl<'p> Lower<'p> {
             self.here = outer;
             return done;
         }
+        self.settle_sizes(clauses, &locals)?;
         let open = self.open_symbol(clauses, &locals);
         let mut targets = Vec::new();
         for local in &locals {

@@ -20,7 +20,7 @@
 //! | `classify.rs`, `captures.rs` | which code must be on the host, what functions capture |
 //! | `expr.rs`, `names.rs`, `scalar.rs`, `whole.rs`, `arrays.rs`, `access.rs`, `update.rs`, `subscript.rs` | expressions |
 //! | `branch.rs`, `patterns.rs`, `decide.rs`, `conditions.rs` | `if`, `match`, `where` |
-//! | `block.rs`, `clauses.rs`, `order.rs`, `tables.rs`, `table_order.rs`, `table_reads.rs` | statements and indexed definitions |
+//! | `block.rs`, `clauses.rs`, `sizes.rs`, `order.rs`, `tables.rs`, `table_order.rs`, `table_reads.rs` | statements and indexed definitions |
 //! | `reduce.rs`, `host_reduce.rs`, `extremes.rs`, `comprehend.rs`, `derive.rs`, `reclaim.rs` | reductions, comprehensions, derivatives |
 //! | `call.rs`, `coordinates.rs`, `builtin.rs`, `assertion.rs`, `functions.rs`, `rules.rs` | calls, builtins, host functions |
 //! | `host.rs`, `text.rs`, `entry.rs`, `finish.rs` | host code, strings, the entry, outputs and pruning |
@@ -57,6 +57,7 @@ mod reclaim;
 mod reduce;
 mod rules;
 mod scalar;
+mod sizes;
 mod subscript;
 mod symbols;
 mod table_order;

@@ -6,12 +6,14 @@ use std::rc::Rc;
 use einlang_index::{Domain, Result, Var};
 
 use super::plan::{Plan, Under};
+use super::rename::Renames;
 use super::scope::{Scope, Site};
 use super::share::{Lifted, Standing};
-use super::{Host, Lift};
+use super::{Host, Lift, reads_by_data};
 use crate::constant::Const;
 use crate::fresh::Fresh;
 use crate::module::{Axis, Binding, Clause, Group, SymbolSource};
+use crate::order::find_order;
 use crate::region::{Arg, Def, Inst, InstKind, Place, Read, Region, Subscript, Value};
 use crate::substitute::Substitution;
 use crate::types::{Ident, Loc};
@@ -28,12 +30,18 @@ impl Lift<'_> {
         plan: &Plan,
         host: &mut Host,
     ) -> Option<Standing> {
+        let names: Vec<Ident> = group.bindings.iter().map(|b| b.name.clone()).collect();
         for binding in &mut group.bindings {
             let (axes, start) = self.prefix(plan);
+            let indices: Vec<Var> = axes.iter().map(|axis| axis.var).collect();
+            let members = names.iter().map(|name| (name.clone(), (name.clone(), indices.clone())));
+            let members = Renames { tensors: members.collect(), ..Renames::default() };
             let dims: Vec<Var> = axes.iter().chain(&binding.axes).map(|axis| axis.var).collect();
             for clause in &mut binding.clauses {
                 let domain = Domain::of_sets(dims.clone(), clause.domain.sets().to_vec());
                 clause.domain = domain.into();
+                clause.guard.iter_mut().for_each(|guard| members.region(guard));
+                members.region(&mut clause.body);
                 clause.guard = self.guard(clause.guard.take(), plan, start.clone()).ok()?;
                 self.body(&mut clause.body, plan, start.clone()).ok()?;
             }
@@ -41,6 +49,10 @@ impl Lift<'_> {
         }
         if let Some(until) = &mut group.until {
             self.steps(&mut until.condition, plan).ok()?;
+        }
+        let by_data = reads_by_data(&group, &names.into_iter().collect());
+        if by_data && find_order(self.module, &group).is_err() {
+            return None;
         }
         self.add(group, plan, host)
     }

@@ -57,7 +57,6 @@ impl Lift<'_> {
         if !saves || (candidate.until && !needs.indices.is_empty()) {
             return None;
         }
-        self.checks(scope, host, &mut needs);
         let kept = |axis: &&Axis| needs.indices.contains(&axis.var);
         let axes: Vec<Axis> = scope.axes.iter().filter(kept).cloned().collect();
         let indices: Vec<Var> = axes.iter().map(|axis| axis.var).collect();
@@ -84,6 +83,10 @@ impl Lift<'_> {
                 self.fix(var, scope, host)?;
             }
         }
+        // What only computed a range is not needed once that is a symbol of the module.
+        needs.sites.clear();
+        self.need(&candidate.free, scope, host, &mut needs)?;
+        self.checks(scope, host, &mut needs);
         let sites = needs.sites.into_values().collect();
         Some(Plan { axes, outer, under, sites, own })
     }

@@ -63,7 +63,8 @@ impl Renames {
         inst.regions_mut().into_iter().for_each(|region| self.region(region));
     }
 
-    fn region(&self, region: &mut Region) {
+    /// Renames tensors in a region and everything inside it.
+    pub(super) fn region(&self, region: &mut Region) {
         region.insts.iter_mut().for_each(|inst| self.walk(inst));
         region.results.iter_mut().for_each(|arg| self.arg(arg));
     }
