@@ -10,6 +10,7 @@ mod intrinsics;
 mod lists;
 mod machine;
 mod names;
+mod records;
 mod step;
 
 use std::cell::RefCell;
@@ -17,7 +18,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use einlang_tir::constant::Const;
-use einlang_tir::host::{HostFn, HostType, Program};
+use einlang_tir::host::{HostFn, HostType, Program, TypeDecl};
 use einlang_tir::module::Module;
 use einlang_tir::types::{Elem, Ident};
 
@@ -66,6 +67,7 @@ pub(crate) struct Shared<'p> {
     functions: HashMap<&'p Ident, &'p HostFn>,
     names: Names,
     modules: HashMap<&'p str, &'p Module>,
+    structs: HashMap<&'p Ident, Vec<&'p HostType>>,
     prepared: RefCell<HashMap<String, Prepared>>,
 }
 
@@ -75,8 +77,14 @@ impl<'p> Shared<'p> {
             functions: program.functions.iter().map(|f| (&f.name, f)).collect(),
             names: Names::new(program)?,
             modules: program.modules.iter().map(|m| (m.name.as_str(), m)).collect(),
+            structs: program.types.iter().filter_map(struct_types).collect(),
             prepared: RefCell::new(HashMap::new()),
         })
+    }
+
+    /// The types of the fields of a struct.
+    pub(crate) fn field_types(&self, name: &Ident) -> Option<&[&'p HostType]> {
+        self.structs.get(name).map(Vec::as_slice)
     }
 
     fn function(&self, name: &Ident) -> Result<&'p HostFn, Stop> {
@@ -93,6 +101,15 @@ impl<'p> Shared<'p> {
         let prepared = Prepared::new(self.modules.get(name.as_str()).ok_or_else(missing)?)?;
         self.prepared.borrow_mut().insert(name.as_str().to_owned(), prepared.clone());
         Ok(prepared)
+    }
+}
+
+fn struct_types(decl: &TypeDecl) -> Option<(&Ident, Vec<&HostType>)> {
+    match decl {
+        TypeDecl::Struct { name, fields } => {
+            Some((name, fields.iter().map(|field| &field.1).collect()))
+        }
+        TypeDecl::Enum { .. } => None,
     }
 }
 
