@@ -1,19 +1,12 @@
 //! Every program in `examples/` prints what its `//! stdout:` lines say, without a warning.
 //!
 //! A line `//! needs: …` names what the compiler cannot run yet; such a program is only checked.
-//! The programs in `NOT_YET` are right and the compiler is not: once one works it leaves the list.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-
-/// Programs that language and library allow and that go wrong today, with what is in the way.
-const NOT_YET: &[(&str, &str)] = &[
-    ("ode_pde/laplace.ein", "`converged` after another statement"),
-    ("strings_and_data/calculator.ein", "a length of a list as the range of a recurrence"),
-];
 
 /// A program and what its last lines say about it.
 struct Example {
@@ -34,19 +27,7 @@ impl Example {
         Example { name: parts.join("/"), stdout: stdout.collect(), needs: needs.map(str::to_owned) }
     }
 
-    fn reason_it_fails(&self) -> Option<&'static str> {
-        NOT_YET.iter().find(|(name, _)| *name == self.name).map(|(_, why)| *why)
-    }
-
     /// What is wrong with the program, if anything is.
-    fn judge(&self) -> Result<(), String> {
-        match (self.verdict(), self.reason_it_fails()) {
-            (Err(_), Some(_)) => Ok(()),
-            (Ok(()), Some(why)) => Err(format!("works now ({why}); take it off `NOT_YET`")),
-            (verdict, None) => verdict,
-        }
-    }
-
     fn verdict(&self) -> Result<(), String> {
         if self.stdout.is_empty() {
             return Err("has no `//! stdout:` line".to_owned());
@@ -110,7 +91,7 @@ fn every_example_prints_what_it_says() {
     let work = || {
         let taken = std::iter::from_fn(|| examples.get(next.fetch_add(1, Ordering::Relaxed)));
         taken
-            .filter_map(|example| Some(format!("{}: {}", example.name, example.judge().err()?)))
+            .filter_map(|example| Some(format!("{}: {}", example.name, example.verdict().err()?)))
             .collect::<Vec<_>>()
     };
     let n_workers = thread::available_parallelism().map_or(1, usize::from);
@@ -124,9 +105,6 @@ fn every_example_prints_what_it_says() {
 #[test]
 fn lists_name_examples_that_exist() {
     let names: Vec<String> = all().into_iter().map(|example| example.name).collect();
-    for (name, _) in NOT_YET {
-        assert!(names.iter().any(|known| known == name), "`{name}` is no example");
-    }
     let index = fs::read_to_string(examples().join("README.md")).expect("an index");
     for name in &names {
         assert!(index.contains(&format!("]({name})")), "the index does not name `{name}`");

@@ -39,7 +39,7 @@ pub mod repl;
 pub mod run;
 pub mod session;
 
-pub use einlang_interp::options::{Interrupt, Options as Limits};
+pub use einlang_interp::options::{Interrupt, Options as Limits, Resident};
 pub use einlang_runtime::{Permits, files};
 pub use einlang_sema::shapes::Options;
 pub use memo::{Memo, Work};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use einlang_driver::{
-    Executable, Failure, Given, Limits, Outcome, Permits, Printer, ProjectIo, RunOptions, Session,
+    Executable, Failure, Given, Limits, Outcome, Permits, Printer, ProjectIo, Resident, RunOptions, Session,
 };
 use einlang_source::Diagnostics;
 
@@ -81,6 +81,9 @@ enum Backend {
     Interp,
 }
 
+/// How deeply tensor code and functions may call each other on the stack of the working thread.
+const NESTING: usize = 1000;
+
 impl LimitArgs {
     pub(crate) fn limits(&self, zero_fill: bool) -> Limits {
         // There is one way to evaluate today, and the match sees to it that another is not missed.
@@ -89,6 +92,8 @@ impl LimitArgs {
         }
         let usual = Limits::default();
         Limits {
+            nesting: NESTING,
+            resident: Resident(Some(crate::memory::resident)),
             checked: self.checked,
             zero_fill,
             memory: self.max_memory.unwrap_or(usual.memory),
