@@ -164,7 +164,7 @@ impl Meter {
         if options.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(Stop::new(StopCode::Steps, "the program took longer than allowed"));
         }
-        if steps / CLOCK_EVERY % LOOKS_PER_MEASURE == 0 {
+        if (steps / CLOCK_EVERY).is_multiple_of(LOOKS_PER_MEASURE) {
             self.measure(0)?;
         }
         if options.interrupt.is_set() {

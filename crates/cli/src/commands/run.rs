@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use einlang_driver::{
-    Executable, Failure, Given, Limits, Outcome, Permits, Printer, ProjectIo, Resident, RunOptions, Session,
+    Executable, Failure, Given, Limits, Outcome, Permits, Printer, ProjectIo, Resident, RunOptions,
+    Session,
 };
 use einlang_source::Diagnostics;
 
