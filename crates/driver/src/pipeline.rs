@@ -53,7 +53,7 @@ pub fn compile(
 ) -> Compilation {
     // Text to tokens to tree, the files of the modules, and what every name means.
     let resolved = einlang_sema::resolve_with(world, &Std, sources, file, folder);
-    analyse(resolved, options, |_, _| Given::new())
+    analyse(resolved, options, |_, _| Given::default())
 }
 
 /// The stages after names. `given` says of which bindings the values are there already, once the
