@@ -12,6 +12,7 @@ use einlang_source::render::MessageFormat;
 
 use crate::commands::check::CheckArgs;
 use crate::commands::completions::CompletionsArgs;
+use crate::commands::doc::DocArgs;
 use crate::commands::explain::ExplainArgs;
 use crate::commands::fmt::FmtArgs;
 use crate::commands::ir::IrArgs;
@@ -61,6 +62,7 @@ pub(crate) enum Command {
     Repl(ReplArgs),
     Check(CheckArgs),
     Fmt(FmtArgs),
+    Doc(DocArgs),
     Explain(ExplainArgs),
     Ir(IrArgs),
     Completions(CompletionsArgs),
