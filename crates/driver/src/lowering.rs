@@ -6,7 +6,9 @@
 use einlang_sema::Resolved;
 use einlang_sema::lower::{self, Lowered};
 use einlang_source::Diagnostics;
+use einlang_tir::host::Program;
 use einlang_tir::passes::{Ctx, PASSES, Stopped, run_passes};
+use einlang_tir::region::InstKind;
 
 use crate::pipeline::Compilation;
 
@@ -21,6 +23,18 @@ pub fn lowered(
     }
     let Resolved { program, interner, .. } = &compilation.resolved;
     Some(lower::lower(program, typed, shapes, interner, options))
+}
+
+/// Expands the derivatives of a program. Modules without any stay as they are.
+pub(crate) fn differentiate(program: &mut Program) -> Result<(), Stopped> {
+    for module in &mut program.modules {
+        let mut asks = false;
+        module.for_each_inst(&mut |inst| asks |= matches!(inst.kind, InstKind::Deriv { .. }));
+        if asks {
+            run_passes(module, PASSES, &Ctx::default(), &mut |_, _| {})?;
+        }
+    }
+    Ok(())
 }
 
 /// The text of the program after lowering, or after the passes up to and including one.

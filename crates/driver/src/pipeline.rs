@@ -141,6 +141,7 @@ stages! {
     Lower "lower" "the host program and its tensor modules" |c, _| lowering::print(c, None);
     InlineCalls "inline_calls" "the same, without the functions that have no derivative rule" |c, _| lowering::print(c, Some("inline_calls"));
     SplitClauses "split_clauses" "the same, no two clauses with a point in common" |c, _| lowering::print(c, Some("split_clauses"));
+    LowerRequests "lower-requests" "the same, with derivatives as ordinary code" |c, _| lowering::print(c, Some("lower_requests"));
     FoldConstants "fold_constants" "the same, with constants computed" |c, _| lowering::print(c, Some("fold_constants"));
 }
 

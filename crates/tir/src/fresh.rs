@@ -55,6 +55,11 @@ impl<'m> Fresh<'m> {
         Ok(copy)
     }
 
+    /// Gives a group new binders throughout; names that are not taken stay.
+    pub(crate) fn copy_group(&mut self, group: &mut Group) -> Result<()> {
+        self.group(group)
+    }
+
     fn region(&mut self, region: &mut Region) -> Result<()> {
         region.params.iter_mut().try_for_each(|def| self.def(def))?;
         region.insts.iter_mut().try_for_each(|inst| self.inst(inst))?;

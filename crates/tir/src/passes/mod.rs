@@ -10,6 +10,7 @@ mod split_clauses;
 
 use einlang_source::Diagnostics;
 
+pub use crate::ad::lower_requests;
 pub use fold_constants::fold_constants;
 pub use inline_calls::inline_calls;
 pub use split_clauses::split_clauses;
@@ -48,6 +49,7 @@ pub struct Pass {
 pub const PASSES: &[Pass] = &[
     Pass { name: "inline_calls", run: inline_calls },
     Pass { name: "split_clauses", run: split_clauses },
+    Pass { name: "lower_requests", run: lower_requests },
     Pass { name: "fold_constants", run: fold_constants },
 ];
 
