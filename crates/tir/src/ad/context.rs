@@ -11,11 +11,14 @@ use crate::constant::Const;
 use crate::fresh::Fresh;
 use crate::module::{Axis, Binding, Clause, Group, Module, Symbol, SymbolSource};
 use crate::op::Op;
+use crate::passes::Mode;
 use crate::region::{Arg, Def, Inst, InstKind, Place, Read, Region, Subscript};
 use crate::types::{Dim, Elem, Ident, Loc, TensorType};
 
 /// A module whose requests are being expanded.
 pub(super) struct Ad<'m> {
+    /// Which mode is asked for.
+    pub(super) mode: Mode,
     pub(super) module: &'m mut Module,
     pub(super) names: BTreeSet<Ident>,
     pub(super) facts: Facts,
@@ -33,10 +36,10 @@ pub(super) struct Ad<'m> {
 }
 
 impl<'m> Ad<'m> {
-    pub(super) fn new(module: &'m mut Module) -> Ad<'m> {
+    pub(super) fn new(module: &'m mut Module, mode: Mode) -> Ad<'m> {
         let (names, facts) = (module.tensor_names(), module.facts());
         let (places, flows, flat) = (HashMap::new(), HashMap::new(), HashSet::new());
-        let mut ad = Ad { module, names, facts, places, flows, flat, lifted_from: HashMap::new(), coverages: HashMap::new(), firsts: HashMap::new() };
+        let mut ad = Ad { mode, module, names, facts, places, flows, flat, lifted_from: HashMap::new(), coverages: HashMap::new(), firsts: HashMap::new() };
         ad.find_places();
         ad
     }
@@ -149,15 +152,6 @@ impl<'m> Ad<'m> {
         self.module.symbols.push(Symbol { var, source, loc });
         self.facts = self.module.facts();
         Ok(var.into())
-    }
-
-    /// The axes of a box around the dimensions of a domain.
-    pub(super) fn axes_of(&mut self, domain: &Domain, loc: Loc) -> R<Vec<Axis>> {
-        let dims = domain.dims().to_vec();
-        let axis = |var: Var| -> R<Axis> {
-            Ok(Axis { var, dim: Dim::from(self.extent_of(domain, var, loc)?) })
-        };
-        dims.into_iter().map(axis).collect()
     }
 
     /// Whether the symbols, and nothing else, decide an expression.

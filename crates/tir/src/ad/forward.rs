@@ -197,7 +197,7 @@ impl Ad<'_> {
     }
 
     /// What the seed says about a point of its tensor.
-    pub(super) fn seed_value(
+    fn seed_value(
         &mut self,
         out: &mut Vec<crate::region::Inst>,
         stored: &Stored,
@@ -219,7 +219,17 @@ impl Ad<'_> {
                 pairs.push((Subscript::Index(pair.0), Subscript::Index(pair.1)));
             }
         }
-        Ok(match self.all_equal(out, &pairs)? {
+        self.one_where(out, &pairs, elem)
+    }
+
+    /// One where all pairs are equal, else zero.
+    pub(super) fn one_where(
+        &mut self,
+        out: &mut Vec<crate::region::Inst>,
+        pairs: &[(Subscript, Subscript)],
+        elem: Elem,
+    ) -> R<Arg> {
+        Ok(match self.all_equal(out, pairs)? {
             None => zero(elem),
             Some(Equal::Always) => one(elem),
             Some(Equal::If(condition)) => {

@@ -10,7 +10,7 @@
 //! | `forward`, `tangent` | tangent bindings, tangents of code |
 //! | `reverse`, `pullback` | adjoint bindings, adjoints of code |
 //! | `sum` | sums over domains in which indices are determined |
-//! | `partial`, `rules` | derivatives of operations and of functions with a rule |
+//! | `partial`, `rules`, `linear` | derivatives of operations and of functions with a rule |
 //! | `regroup`, `uses`, `tidy`, `fault`, `context` | order of groups, what code mentions, helpers |
 //!
 //! A tangent binding `y_tan` holds how each point of `y` follows one point of a parameter; an
@@ -29,6 +29,8 @@ mod fault;
 mod flow;
 mod forward;
 mod lift;
+mod linear;
+mod pullback;
 mod partial;
 mod paths;
 mod regroup;
@@ -46,12 +48,12 @@ mod view;
 use einlang_source::{Diagnostics, FileId, Span};
 
 use crate::module::Module;
-use crate::passes::Ctx;
+use crate::passes::{Ctx, inline_calls};
 use crate::region::InstKind;
 use context::Ad;
 
 /// Expands every request for a derivative.
-pub fn lower_requests(module: &mut Module, _: &Ctx) -> Result<(), Diagnostics> {
+pub fn lower_requests(module: &mut Module, ctx: &Ctx) -> Result<(), Diagnostics> {
     let mut place: Option<Span> = None;
     let mut any = false;
     module.for_each_inst(&mut |inst| {
@@ -61,11 +63,14 @@ pub fn lower_requests(module: &mut Module, _: &Ctx) -> Result<(), Diagnostics> {
         }
     });
     if any {
-        let mut ad = Ad::new(module);
+        let mut ad = Ad::new(module, ctx.mode);
         let place = place.unwrap_or_else(|| Span::new(FileId::FIRST, 0, 0));
         ad.expand_all().map_err(|fault| fault.into_diagnostic(place))?;
         regroup::regroup(module);
     }
     module.properties.differentiated = true;
-    Ok(())
+    match module.functions.is_empty() {
+        true => Ok(()),
+        false => inline_calls(module, ctx),
+    }
 }

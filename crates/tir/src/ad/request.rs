@@ -13,6 +13,7 @@ use super::context::{Ad, zero};
 use super::fault::{Fault, R};
 use super::seed::{Coord, Seed, Stored};
 use crate::module::Clause;
+use crate::passes::Mode;
 use crate::region::{Arg, Def, Inst, InstKind, Place, Region, Subscript};
 use crate::types::{Elem, Ident, Loc};
 
@@ -47,6 +48,7 @@ pub(super) struct Made {
 impl Ad<'_> {
     /// Expands every entry of the module.
     pub(super) fn expand_all(&mut self) -> R<()> {
+        self.check_rules()?;
         self.globalise()?;
         let mut made = Made::default();
         for name in self.binding_names() {
@@ -212,7 +214,7 @@ impl Ad<'_> {
             }
             Plan::Reverse(seed) => {
                 let mut known = made.adjoints.remove(seed).unwrap_or_default();
-                self.make_adjoints(seed, &nodes, &without, &mut known)?;
+                self.make_adjoints(seed, &nodes, &mut known)?;
                 made.adjoints.insert(seed.clone(), known);
             }
         }
@@ -233,7 +235,10 @@ impl Ad<'_> {
 
     /// Forward or reverse.
     fn choose(&mut self, entry: &Entry, _nodes: &[Ident]) -> R<Plan> {
-        Ok(Plan::Forward(self.seed_at(&entry.by)))
+        match self.mode {
+            Mode::Forward => Ok(Plan::Forward(self.seed_at(&entry.by))),
+            Mode::Reverse | Mode::Cheaper => Ok(Plan::Reverse(self.seed_at(&entry.of))),
+        }
     }
 
     /// The seed for a point, with what is known outside all bindings fixed.

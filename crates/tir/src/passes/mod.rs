@@ -25,11 +25,25 @@ pub struct Ctx {
     pub checked: bool,
     /// The verifier runs after each pass.
     pub verify: bool,
+    /// How derivatives are computed.
+    pub mode: Mode,
+}
+
+/// How derivatives are computed. All modes give the same numbers but for rounding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Mode {
+    /// Whichever is cheaper for each request.
+    #[default]
+    Cheaper,
+    /// Tangents only, for tests.
+    Forward,
+    /// Adjoints only, for tests.
+    Reverse,
 }
 
 impl Default for Ctx {
     fn default() -> Ctx {
-        Ctx { checked: false, verify: cfg!(debug_assertions) }
+        Ctx { checked: false, verify: cfg!(debug_assertions), mode: Mode::default() }
     }
 }
 
