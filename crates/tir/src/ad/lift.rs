@@ -238,8 +238,8 @@ impl Lifter<'_, '_> {
             let name = self.ad.fresh_name(&format!("{}.sum", self.base.as_str()));
             let body =
                 Region { params: Vec::new(), insts: vec![inst.clone()], results: vec![value.into()] };
-            self.make(name.clone(), value.elem, body)?;
-            let at = self.axes.iter().map(|axis| Subscript::Index(axis.var.into())).collect();
+            let around = self.make(name.clone(), value.elem, body)?;
+            let at = around.into_iter().map(|var| Subscript::Index(var.into())).collect();
             let read = Read { place: Place { tensor: name, at }, default: None, proved: true };
             let results = vec![Def::Scalar(value)];
             reads.push(Inst { results, kind: InstKind::Read(read), loc: inst.loc });
@@ -247,13 +247,28 @@ impl Lifter<'_, '_> {
         Ok(reads)
     }
 
-    /// A binding over the indices around, with what it needs of the code before.
-    fn make(&mut self, name: Ident, elem: Elem, body: Region) -> R<()> {
-        let (axes, domain) = (self.axes.clone(), self.domain.clone());
+    /// A binding over those indices around that it needs, with what it needs of the code before;
+    /// gives those indices.
+    fn make(&mut self, name: Ident, elem: Elem, body: Region) -> R<Vec<Var>> {
+        let mut uses = Uses::default();
+        uses.region(&body);
+        let around = self.needed(uses);
+        let axes = self.axes.iter().filter(|axis| around.contains(&axis.var)).cloned().collect();
+        let domain = self.domain.project(&around)?;
         let clause = self.clause(domain, None, body)?;
         let (loc, clauses) = (self.loc, vec![clause]);
         self.made.push(Binding { name, elem, axes, clauses, zero_fill: false, loc });
-        Ok(())
+        Ok(around)
+    }
+
+    /// The indices around that code with these uses depends on, conditions around included.
+    fn needed(&self, mut uses: Uses) -> Vec<Var> {
+        self.conditions.iter().for_each(|around| uses.arg(&around.condition));
+        slice(&self.before, &mut uses);
+        // A range that depends on an index needs it as well.
+        let mut vars: Vec<Var> = self.axes.iter().map(|axis| axis.var).collect();
+        vars.retain(|var| uses.vars.contains(var));
+        vars
     }
 
     /// A clause of a lifted binding: its own guard and body with the code around.
@@ -303,17 +318,19 @@ impl Lifter<'_, '_> {
         if group.until.is_some() {
             return Err(Fault::unsupported("a local `until`", self.loc));
         }
-        let around: Vec<Var> = self.axes.iter().map(|axis| axis.var).collect();
+        let around = self.needed(self.uses_of(group));
+        let domain = self.domain.project(&around)?;
         for binding in &group.bindings {
             self.locals.insert(binding.name.clone(), around.clone());
         }
         for binding in &group.bindings {
-            let mut axes = self.axes.clone();
+            let kept = self.axes.iter().filter(|axis| around.contains(&axis.var));
+            let mut axes: Vec<Axis> = kept.cloned().collect();
             let whole = binding.whole()?;
             for axis in &binding.axes {
                 let mut axis = axis.clone();
                 if !self.ad.is_global(&axis.dim.extent) {
-                    let domain = extended(&self.domain, &whole)?;
+                    let domain = extended(&domain, &whole)?;
                     axis.dim.extent = self.ad.extent_of(&domain, axis.var, binding.loc)?;
                 }
                 axes.push(axis);
@@ -322,7 +339,7 @@ impl Lifter<'_, '_> {
             for clause in &binding.clauses {
                 let mut clause = clause.clone();
                 self.ad.inline_exports(&mut clause.guard, &mut clause.body)?;
-                let domain = extended(&self.domain, &clause.domain)?;
+                let domain = extended(&domain, &clause.domain)?;
                 if let Some(guard) = &mut clause.guard {
                     self.relocate_all(guard);
                 }
@@ -333,6 +350,16 @@ impl Lifter<'_, '_> {
             self.made.push(binding);
         }
         Ok(())
+    }
+
+    /// What a group uses, once its reads of tensors that are no longer local are relocated.
+    fn uses_of(&self, group: &Group) -> Uses {
+        let mut copy = group.clone();
+        copy.regions_mut().into_iter().for_each(|region| self.relocate_all(region));
+        let kind = InstKind::Group(Box::new(copy));
+        let mut uses = Uses::default();
+        uses.inst(&Inst { results: Vec::new(), kind, loc: Loc::default() });
+        uses
     }
 
     fn relocate_all(&self, region: &mut Region) {

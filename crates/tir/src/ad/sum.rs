@@ -46,7 +46,12 @@ impl Ad<'_> {
             let flags = ReduceFlags { commutative: true, idempotent: false, reassociable: true };
             let start = Start::Identity(vec![zero(elem)]);
             let combine = Combiner::Op(Op::Add);
-            let domain = domain.simplified_given(&assumed).into();
+            // What holds around the sum need not be said again.
+            let context = match around.sets() {
+                [set] => set.intersect(&assumed).unwrap_or(assumed),
+                _ => assumed,
+            };
+            let domain = domain.simplified_given(&context).into();
             let reduction = Reduction { domain, guard, body, combine, start, flags };
             return Ok(Some(self.push(out, elem, InstKind::Reduce(Box::new(reduction)), loc)));
         }
