@@ -26,26 +26,24 @@ use crate::substitute::Substitution;
 use crate::types::{Elem, Ident, Loc};
 
 impl Ad<'_> {
-    /// Makes a binding, and those that come out of it, flat.
+    /// Makes a binding flat. What comes out of it is made flat where it lies on a path itself.
     pub(super) fn flatten(&mut self, name: &Ident) -> R<()> {
-        let mut open = vec![name.clone()];
-        while let Some(name) = open.pop() {
-            if !self.flat.insert(name.clone()) {
-                continue;
-            }
-            let Some(binding) = self.binding(&name).cloned() else { continue };
-            open.extend(self.lift_from(&binding, true)?);
+        if !self.flat.insert(name.clone()) {
+            return Ok(());
         }
-        Ok(())
+        match self.binding(name).cloned() {
+            Some(binding) => self.lift_from(&binding, true),
+            None => Ok(()),
+        }
     }
 
     /// Lifts the local tensors of a binding that asks for derivatives of them.
     pub(super) fn lift_locals(&mut self, name: &Ident) -> R<()> {
         let Some(binding) = self.binding(name).cloned() else { return Ok(()) };
-        self.lift_from(&binding, false).map(drop)
+        self.lift_from(&binding, false)
     }
 
-    fn lift_from(&mut self, binding: &Binding, reductions: bool) -> R<Vec<Ident>> {
+    fn lift_from(&mut self, binding: &Binding, reductions: bool) -> R<()> {
         let mut made = Vec::new();
         let mut clauses = Vec::with_capacity(binding.clauses.len());
         for clause in &binding.clauses {
@@ -69,12 +67,10 @@ impl Ad<'_> {
             clauses.push(clause);
         }
         self.set_clauses(&binding.name, clauses);
-        let names: Vec<Ident> = made.iter().map(|binding| binding.name.clone()).collect();
-        for name in &names {
-            self.lifted_from.insert(name.clone(), binding.name.clone());
+        for lifted in &made {
+            self.lifted_from.insert(lifted.name.clone(), binding.name.clone());
         }
-        made.into_iter().try_for_each(|binding| self.add_binding(binding))?;
-        Ok(names)
+        made.into_iter().try_for_each(|binding| self.add_binding(binding))
     }
 
     /// What a guard hands to its body is computed in the body instead.
@@ -140,8 +136,9 @@ impl Lifter<'_, '_> {
         while let Some(mut inst) = open.pop() {
             self.relocate(&mut inst);
             let is_last = open.is_empty()
-                && matches!((&inst.results[..], &region.results[..]),
-                    ([Def::Scalar(value)], [Arg::Value(result)]) if value == result);
+                && inst.results.iter().filter_map(Def::as_scalar).any(|value| {
+                    matches!(&region.results[..], [Arg::Value(result)] if value == *result)
+                });
             let mut done = Vec::new();
             match &mut inst.kind {
                 InstKind::Group(group) => self.group(group)?,
@@ -401,8 +398,8 @@ impl Lifter<'_, '_> {
     /// The reduction that a clause consists of.
     fn root(&mut self, mut inst: Inst) -> R<Rooted> {
         let InstKind::Reduce(reduction) = &inst.kind else { return Ok(Rooted::Stays(inst)) };
-        let is_float = matches!(&inst.results[..], [Def::Scalar(value)] if value.elem.is_float());
-        if !self.reductions || !is_float && matches!(reduction.combine, Combiner::Op(_)) {
+        let mut elems = inst.results.iter().filter_map(Def::as_scalar).map(|value| value.elem);
+        if !self.reductions || !elems.any(Elem::is_float) {
             self.inside(&mut inst)?;
             return Ok(Rooted::Stays(inst));
         }
