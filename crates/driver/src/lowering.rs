@@ -7,6 +7,7 @@ use einlang_sema::Resolved;
 use einlang_sema::lower::{self, Lowered};
 use einlang_source::Diagnostics;
 use einlang_tir::passes::{Ctx, PASSES, Pass, Stopped, pass, run_passes};
+use einlang_tir::region::InstKind;
 
 use crate::pipeline::Compilation;
 
@@ -23,16 +24,20 @@ pub fn lowered(
     Some(lower::lower(program, typed, shapes, interner, options))
 }
 
-/// Runs the passes that every program goes through before it is evaluated.
+/// Expands the derivatives of a program, and runs the passes that every program goes through before
+/// it is evaluated.
 pub(crate) fn prepare(lowered: &mut Lowered) -> Result<(), Stopped> {
     let passes: Vec<Pass> = PREPARING.iter().filter_map(|name| pass(name)).collect();
     for module in &mut lowered.program.modules {
-        run_passes(module, &passes, &Ctx::default(), &mut |_, _| {})?;
+        let mut asks = false;
+        module.for_each_inst(&mut |inst| asks |= matches!(inst.kind, InstKind::Deriv { .. }));
+        let passes = if asks { PASSES } else { &passes };
+        run_passes(module, passes, &Ctx::default(), &mut |_, _| {})?;
     }
     Ok(())
 }
 
-/// The passes between lowering and evaluation, by name.
+/// The passes between lowering and evaluation of a module without derivatives, by name.
 const PREPARING: &[&str] = &["lift_locals"];
 
 /// The text of the program after lowering, or after the passes up to and including one.

@@ -142,6 +142,7 @@ stages! {
     InlineCalls "inline_calls" "the same, without the functions that have no derivative rule" |c, _| lowering::print(c, Some("inline_calls"));
     LiftLocals "lift_locals" "the same, with what is computed again at every point moved out" |c, _| lowering::print(c, Some("lift_locals"));
     SplitClauses "split_clauses" "the same, no two clauses with a point in common" |c, _| lowering::print(c, Some("split_clauses"));
+    LowerRequests "lower-requests" "the same, with derivatives as ordinary code" |c, _| lowering::print(c, Some("lower_requests"));
     FoldConstants "fold_constants" "the same, with constants computed" |c, _| lowering::print(c, Some("fold_constants"));
 }
 

@@ -14,6 +14,7 @@
 //! | [`substitute`] | replacing symbols, values and tensors |
 //! | [`free`] | what code mentions without defining it |
 //! | [`fresh`] | copies of regions with new binders, for inlining and splitting |
+//! | [`ad`] | derivatives: requests become ordinary code |
 //! | [`passes`] | running passes, and the first of them |
 //! | [`order`] | dependences inside a group and whether an order exists |
 //! | [`host`] | host programs: strings, files, `match`, recursion, closures, running modules |
@@ -26,6 +27,7 @@
 //! by point, so every index map is visible: derivatives transpose it and scheduling reorders it.
 //! Names, value numbers and index variables are identities, each with one binder in a module.
 
+pub mod ad;
 pub mod builder;
 pub mod constant;
 pub mod free;
