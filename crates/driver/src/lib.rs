@@ -39,7 +39,8 @@ pub mod repl;
 pub mod run;
 pub mod session;
 
-pub use einlang_interp::options::{Interrupt, Options as Limits};
+pub use einlang_interp::options::{Backend, Interrupt, Options as Limits};
+pub use einlang_interp::report::{Region, Report};
 pub use einlang_runtime::{Permits, files};
 pub use einlang_sema::shapes::Options;
 pub use memo::{Memo, Work};

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use crate::report::Report;
 use crate::stop::{Stop, StopCode};
 
 /// How an evaluation is run.
@@ -28,6 +29,20 @@ pub struct Options {
     pub deadline: Option<Instant>,
     /// A switch that stops it (E0803).
     pub interrupt: Interrupt,
+    /// What evaluates tensor code.
+    pub backend: Backend,
+    /// Where it is written down how the tensor code was evaluated.
+    pub report: Report,
+}
+
+/// What evaluates tensor code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Backend {
+    /// The oracle: point by point, on demand.
+    #[default]
+    Oracle,
+    /// Register code made from the loop IR; what has none stays with the oracle.
+    Bytecode,
 }
 
 /// A switch by which somebody else stops an evaluation. Its copies are one switch.
@@ -66,6 +81,8 @@ impl Default for Options {
             steps: None,
             deadline: None,
             interrupt: Interrupt::default(),
+            backend: Backend::default(),
+            report: Report::default(),
         }
     }
 }
@@ -111,6 +128,7 @@ impl Meter {
             return Err(Stop::new(StopCode::Memory, message));
         }
         self.0.memory.set(used);
+        self.0.options.report.used(used);
         Ok(())
     }
 

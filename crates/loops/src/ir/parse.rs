@@ -1,0 +1,3 @@
+//! .
+/// .
+pub fn parse_kernel() {}
