@@ -5,13 +5,16 @@
 //! choices that concern an expression and eliminates everything else, so its answer is exact, or
 //! it gives up.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use einlang_index::{Constraint, Domain, Quasi, Result, Set, Var};
 use einlang_tir::module::{Module, SymbolSource};
 
 /// More combinations of alternatives than this are not looked at.
 const MAX_CASES: usize = 128;
+
+/// Numbers from here on are as good as none: windows that large are of no use.
+const FAR: u64 = 1 << 28;
 
 /// The values of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -150,16 +153,19 @@ impl Context {
         if !any {
             return Ok(Extent::Nothing);
         }
-        Ok(Extent::Values(lower.filter(|_| !below), upper.filter(|_| !above)))
+        // A bound that comes from the width of integers is none.
+        let near = |n: &i64| n.unsigned_abs() < FAR;
+        let lower = lower.filter(|n| !below && near(n));
+        Ok(Extent::Values(lower, upper.filter(|n| !above && near(n))))
     }
 
     /// The set together with all that concerns its variables, once for each choice.
     fn cases(&self, set: &Set) -> Result<Vec<Set>> {
-        let mut open: Vec<Var> = set.vars();
+        let mut open: VecDeque<Var> = set.vars().into();
         let mut seen: BTreeSet<Var> = open.iter().copied().collect();
         let mut taken: BTreeSet<usize> = BTreeSet::new();
         let mut chosen: Vec<&[Set]> = Vec::new();
-        while let Some(var) = open.pop() {
+        while let Some(var) = open.pop_front() {
             let mut reach = Vec::new();
             for fact in self.about.get(&var).into_iter().flatten() {
                 if taken.insert(*fact) {
@@ -183,7 +189,7 @@ impl Context {
             for case in &cases {
                 for alternative in alternatives {
                     let both = case.intersect(alternative)?;
-                    if !both.is_nothing() {
+                    if !both.is_nothing() && !Domain::new([], both.clone()).is_empty().is_true() {
                         next.push(both);
                     }
                 }

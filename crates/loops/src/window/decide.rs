@@ -16,6 +16,7 @@ use super::context::{Context, Extent, vars_of};
 use super::nest::{Nest, distance};
 use super::observe::{Observation, Observed};
 use super::report::{Keep, Reason, ScheduledAxis, Why};
+use super::show;
 use super::tail::{Reads, Tail};
 
 /// More reasons than this are not listed for an axis.
@@ -197,7 +198,7 @@ impl Ordered<'_> {
     }
 
     fn name(&self, binding: usize, axis: usize) -> String {
-        self.module.vars.show(self.group.bindings[binding].axes[axis].var)
+        show::name(self.module, self.group.bindings[binding].axes[axis].var)
     }
 }
 

@@ -20,6 +20,8 @@ pub(super) struct Fates {
     pub(super) runs: HashMap<String, Vec<Run>>,
     /// Every use of a value, by number.
     pub(super) uses: HashMap<u32, Vec<Use>>,
+    /// The run that made a value: module, which run of it, which result.
+    pub(super) made: HashMap<u32, (String, usize, usize)>,
     /// The integer that an `i64` is a conversion of.
     pub(super) same: HashMap<u32, HostArg>,
 }
@@ -90,6 +92,9 @@ impl Fates {
             HostKind::Run(module, args) => {
                 let runs = self.runs.entry(module.as_str().to_owned()).or_default();
                 let run = runs.len();
+                for (at, def) in inst.results.iter().enumerate() {
+                    self.made.insert(def.number, (module.as_str().to_owned(), run, at));
+                }
                 let results = inst.results.iter().map(|def| def.number).collect();
                 runs.push(Run { args: args.clone(), results });
                 for (at, arg) in args.iter().enumerate() {

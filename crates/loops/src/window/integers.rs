@@ -3,12 +3,12 @@
 //!
 //! Every instruction whose value is such an expression is replaced by `index`, and every subscript
 //! that is such a value by the expression. Arithmetic of the language wraps and index expressions
-//! are exact, so an integer that may wrap gets a variable that counts the wraps, with the
-//! constraints that tie it down; nothing is taken to be exact that is not.
+//! are exact, so an integer that may wrap becomes a symbol that is one of a few expressions; nothing
+//! is taken to be exact that is not.
 
 use std::collections::HashMap;
 
-use einlang_index::{Affine, Constraint, DivOp, Quasi};
+use einlang_index::{Affine, Constraint, DivOp, Domain, Quasi};
 use einlang_tir::module::{Group, Module, SymbolSource};
 use einlang_tir::op::Op;
 use einlang_tir::region::{Arg, Inst, InstKind, Region, Subscript};
@@ -16,6 +16,9 @@ use einlang_tir::types::{Elem, ElemKind, Ident};
 use einlang_tir::vars::VarTable;
 
 use super::context::Context;
+
+/// A value that may wrap around more often than this is data.
+const MAX_WRAPS: i128 = 3;
 
 /// A value that is an index expression, and the numbers it lies between.
 #[derive(Clone, Debug)]
@@ -25,8 +28,12 @@ struct Exact {
     high: i128,
 }
 
-/// Replaces what can be replaced, and tells the context what the integers are.
-pub(super) fn see_through_integers(module: &mut Module, context: &mut Context) {
+/// Replaces what can be replaced, and tells the context what the integers are. Gives the values of
+/// the tensors without axes.
+pub(super) fn see_through_integers(
+    module: &mut Module,
+    context: &mut Context,
+) -> HashMap<Ident, Quasi> {
     let mut symbols = HashMap::new();
     for symbol in &module.symbols {
         if let SymbolSource::Value(name) = &symbol.source {
@@ -37,7 +44,10 @@ pub(super) fn see_through_integers(module: &mut Module, context: &mut Context) {
     let vars = &mut module.vars;
     let mut eyes = Eyes { vars, context, values: HashMap::new(), scalars: HashMap::new() };
     for input in module.inputs.iter().filter(|input| input.ty.rank() == 0) {
-        eyes.of_scalar(&input.name, input.ty.elem, symbols.get(&input.name), None);
+        // What comes from outside is one integer throughout, so it can be a symbol.
+        let symbol = symbols.get(&input.name).copied();
+        let symbol = symbol.unwrap_or_else(|| eyes.vars.symbol(input.name.as_str()));
+        eyes.of_scalar(&input.name, input.ty.elem, Some(&symbol), None);
     }
     for group in &mut groups {
         eyes.group(group);
@@ -52,7 +62,9 @@ pub(super) fn see_through_integers(module: &mut Module, context: &mut Context) {
             eyes.of_scalar(&binding.name, binding.elem, symbols.get(&binding.name), known);
         }
     }
+    let scalars = eyes.scalars.into_iter().map(|(name, exact)| (name, exact.value)).collect();
     module.groups = groups;
+    scalars
 }
 
 struct Eyes<'a> {
@@ -168,18 +180,34 @@ impl Eyes<'_> {
         }
     }
 
-    /// The value modulo the width of its type.
+    /// The value modulo the width of its type: a new symbol that is one of a few expressions.
     fn wrapped(&mut self, exact: Exact, elem: Elem) -> Option<Exact> {
         let (low, high) = limits(elem)?;
         if elem.bits() > 32 {
             return None;
         }
-        let width = 1_i64 << elem.bits();
-        let wraps = self.vars.symbol("wraps");
-        let value = exact.value.combine(1, &wraps.into(), width).ok()?;
-        let affine = value.as_affine()?.clone();
-        self.bounded(&affine, i64::try_from(low).ok()?, i64::try_from(high).ok()?);
-        Some(Exact { value, low, high })
+        let width = 1_i128 << elem.bits();
+        // The value with this many widths added lies between the limits.
+        let least = (low - exact.high).div_euclid(width);
+        let most = (high - exact.low).div_euclid(width);
+        if most - least > MAX_WRAPS {
+            return None;
+        }
+        let result = self.vars.symbol("wrapped");
+        let mut ways = Vec::new();
+        for wraps in least..=most {
+            let moved = exact.value.add_constant(i64::try_from(wraps * width).ok()?).ok()?;
+            let gap = Quasi::from(result).sub(&moved).ok()?;
+            let ends = [
+                Quasi::from(result).add_constant(i64::try_from(-low).ok()?).ok()?,
+                Quasi::from(result).neg().ok()?.add_constant(i64::try_from(high).ok()?).ok()?,
+            ];
+            let inside = Domain::where_nonnegative(Vec::new(), &ends).ok()?;
+            let way = Domain::where_zero(Vec::new(), &gap).ok()?.intersect(&inside).ok()?;
+            ways.extend(way.sets().iter().cloned());
+        }
+        self.context.choose(result, ways);
+        Some(Exact { value: result.into(), low, high })
     }
 }
 

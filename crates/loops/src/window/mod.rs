@@ -13,6 +13,7 @@
 //! | `nest.rs` | the order in which axes run |
 //! | `observe.rs`, `escape.rs`, `import.rs` | later reads: in the module, in the host, in other modules |
 //! | `tail.rs`, `decide.rs` | tails, lookbacks and the decision |
+//! | `show.rs` | names and extents as the source has them |
 //!
 //! Invariant: a window that is reported is enough. Whatever is not understood is kept in full, with
 //! the place in the source that is the reason.
@@ -25,11 +26,12 @@ mod integers;
 mod nest;
 mod observe;
 mod report;
+mod show;
 mod tail;
 
 use std::collections::{HashMap, HashSet};
 
-use einlang_index::Facts;
+use einlang_index::{Facts, Quasi};
 use einlang_tir::host::Program;
 use einlang_tir::module::{Binding, Group, Module};
 use einlang_tir::order::{Dependence, dependences, find_order, show_order};
@@ -52,11 +54,15 @@ pub fn analyse_program(program: &Program, outputs: &[String]) -> StorageReport {
     let mut prepared: Vec<Prepared> = program.modules.iter().map(Prepared::new).collect();
     let fates = escape::fates(program, outputs);
     for at in 0..prepared.len() {
-        let mut later = HashMap::new();
-        if !prepared[at].tracked.is_empty() {
-            import::observations(&mut prepared, at, &fates, &mut later);
+        if prepared[at].tracked.is_empty() {
+            continue;
         }
-        bindings.extend(prepared[at].analysed(later));
+        let (later, vars, context) = import::observations(&prepared, at, &fates);
+        let here = &mut prepared[at];
+        let own = (std::mem::replace(&mut here.module.vars, vars), here.context.clone());
+        here.context = context;
+        bindings.extend(here.analysed(later));
+        (here.module.vars, here.context) = own;
     }
     StorageReport { bindings }
 }
@@ -77,6 +83,8 @@ struct Prepared {
     module: Module,
     context: Context,
     facts: Facts,
+    /// The values of the tensors without axes.
+    scalars: HashMap<Ident, Quasi>,
     /// The recurrent bindings, those inside regions included.
     tracked: HashSet<Ident>,
 }
@@ -94,14 +102,14 @@ impl Prepared {
         }
         let value = module.vars.index("value");
         let mut context = Context::new(&module, value);
-        integers::see_through_integers(&mut module, &mut context);
+        let scalars = integers::see_through_integers(&mut module, &mut context);
         let mut facts = module.facts();
         context.facts().for_each(|fact| facts.assume(fact.clone()));
         let mut tracked = HashSet::new();
         for group in groups(&module).into_iter().filter(|group| is_recurrent(group)) {
             tracked.extend(group.bindings.iter().map(|binding| binding.name.clone()));
         }
-        Prepared { module, context, facts, tracked }
+        Prepared { module, context, facts, scalars, tracked }
     }
 
     /// The windows of the recurrent bindings, given who reads the outputs.
@@ -161,21 +169,17 @@ impl Prepared {
         schedule: AxisOrder,
         decisions: Vec<Decision>,
     ) -> BindingStorage {
-        let names = self.module.vars.names();
         let axis = |(axis, decision): (&einlang_tir::module::Axis, Decision)| AxisStorage {
-            name: self.module.vars.show(axis.var),
+            name: show::name(&self.module, axis.var),
             extent: axis.dim.extent.clone(),
-            extent_text: axis.dim.extent.display(names).to_string(),
+            extent_text: show::expression(&self.module, &axis.dim.extent),
             lookback: decision.lookback,
             tail: decision.tail,
             keep: decision.keep,
             condition_text: decision
                 .conditions
                 .iter()
-                .map(|c| {
-                    let (left, right) = (c.left.display(names), c.right.display(names));
-                    format!("{left} {} {right}", c.relation.as_str())
-                })
+                .map(|condition| show::condition(&self.module, condition))
                 .collect(),
             conditions: decision.conditions,
             reasons: decision.reasons,

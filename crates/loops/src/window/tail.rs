@@ -122,7 +122,7 @@ impl Reads<'_> {
 }
 
 /// The context for each way in which a symbol of the extent can come out, and the comparisons that
-/// make it so. Ways that follow a symbol come before those that are a number.
+/// make it so.
 fn chosen(module: &Module, context: &Context, extent: &Quasi) -> Vec<(Context, Vec<Condition>)> {
     let mut ways = Vec::new();
     let mut symbols: Vec<Var> = Vec::new();
@@ -138,9 +138,11 @@ fn chosen(module: &Module, context: &Context, extent: &Quasi) -> Vec<(Context, V
             let needed: Vec<Condition> = others
                 .map(|(_, other)| Condition::new(way.clone(), relation, other.clone()))
                 .collect();
-            ways.push((way.as_constant().is_some(), context.with(var, way), needed));
+            // An axis that is no longer than its base is not worth a window.
+            if way.as_constant().is_none() {
+                ways.push((context.with(var, way), needed));
+            }
         }
     }
-    ways.sort_by_key(|(number, ..)| *number);
-    ways.into_iter().map(|(_, context, needed)| (context, needed)).collect()
+    ways
 }
