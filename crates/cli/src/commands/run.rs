@@ -162,7 +162,8 @@ pub(crate) fn run(args: &RunArgs, shell: &Shell) -> Result<Exit, Stop> {
     };
     report(&executable.warnings);
     match evaluate(args, &input, &executable, shell)? {
-        Ok(outcome) if args.json => {
+        Ok(mut outcome) if args.json => {
+            outcome.storage = Some(executable.storage_json(session.sources()));
             shell.terminal.print(&format!("{}\n", outcome.json()))?;
             Ok(Exit::Fine)
         }
