@@ -9,6 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use einlang_loops::decide::Storage;
+
 use crate::report::Report;
 use crate::stop::{Stop, StopCode};
 
@@ -31,6 +33,8 @@ pub struct Options {
     pub interrupt: Interrupt,
     /// What evaluates tensor code.
     pub backend: Backend,
+    /// How much of a recurrence a backend keeps.
+    pub storage: Storage,
     /// Where it is written down how the tensor code was evaluated.
     pub report: Report,
 }
@@ -82,6 +86,7 @@ impl Default for Options {
             deadline: None,
             interrupt: Interrupt::default(),
             backend: Backend::default(),
+            storage: Storage::default(),
             report: Report::default(),
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use einlang_driver::{
     Executable, Failure, Given, Limits, Outcome, Permits, Printer, ProjectIo, Report, RunOptions,
-    Session,
+    Session, StoragePlan,
 };
 use einlang_source::Diagnostics;
 
@@ -56,6 +56,9 @@ pub(crate) struct LimitArgs {
     /// How the program is evaluated: interp (point by point) or bytecode (as loops)
     #[arg(long, value_name = "NAME", default_value = "interp", hide_possible_values = true)]
     backend: Backend,
+    /// What is kept of a recurrence: full (everything) or window (what is read later)
+    #[arg(long, value_name = "PLAN", default_value = "window", hide_possible_values = true)]
+    storage: Plan,
     /// Treat integer overflow and NaN that appears as errors
     #[arg(long)]
     checked: bool,
@@ -86,17 +89,29 @@ enum Backend {
     Bytecode,
 }
 
+/// The value of `--storage`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Plan {
+    Full,
+    Window,
+}
+
 impl LimitArgs {
     pub(crate) fn limits(&self, zero_fill: bool) -> Limits {
         let backend = match self.backend {
             Backend::Interp => einlang_driver::Backend::Oracle,
             Backend::Bytecode => einlang_driver::Backend::Bytecode,
         };
+        let storage = match self.storage {
+            Plan::Full => StoragePlan::Full,
+            Plan::Window => StoragePlan::Window,
+        };
         let usual = Limits::default();
         Limits {
             checked: self.checked,
             zero_fill,
             backend,
+            storage,
             memory: self.max_memory.unwrap_or(usual.memory),
             depth: self.max_depth.unwrap_or(usual.depth),
             steps: self.max_steps,

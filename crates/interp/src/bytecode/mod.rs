@@ -21,7 +21,7 @@ mod pairs;
 
 use std::sync::Arc;
 
-use einlang_loops::decide::decide;
+use einlang_loops::decide::{Storage, decide};
 use einlang_loops::ir::{Kernel, SiteId};
 use einlang_loops::lower::lower;
 use einlang_tir::module::Module;
@@ -59,12 +59,16 @@ pub(crate) struct Compiled {
 
 impl Compiled {
     /// Compiles a module, or says why it stays with the oracle.
-    pub(crate) fn new(module: &Module, checked: bool) -> Result<Compiled, String> {
+    pub(crate) fn new(
+        module: &Module,
+        storage: Storage,
+        checked: bool,
+    ) -> Result<Compiled, String> {
         let mut module = module.clone();
         let ctx = Ctx { verify: false, checked };
         run_passes(&mut module, PASSES, &ctx, &mut |_, _| {})
             .map_err(|stopped| format!("a pass stopped: {stopped:?}"))?;
-        let schedule = decide(&module).map_err(|not| not.why)?;
+        let schedule = decide(&module, storage).map_err(|not| not.why)?;
         let kernel = lower(&module, &schedule).map_err(|not| not.why)?;
         let code = compile::compile(&kernel, checked).map_err(|large| large.0)?;
         Ok(Compiled { kernel, code })
