@@ -142,6 +142,8 @@ stages! {
     InlineCalls "inline_calls" "the same, without the functions that have no derivative rule" |c, _| lowering::print(c, Some("inline_calls"));
     SplitClauses "split_clauses" "the same, no two clauses with a point in common" |c, _| lowering::print(c, Some("split_clauses"));
     FoldConstants "fold_constants" "the same, with constants computed" |c, _| lowering::print(c, Some("fold_constants"));
+    Decide "decide" "the schedule of each tensor module: orders, roles and storage" |c, _| lowering::print_loops(c, false);
+    LowerLoops "lower_loops" "the loop IR of each tensor module" |c, _| lowering::print_loops(c, true);
 }
 
 fn print_names(compilation: &Compilation, _: &Sources) -> String {

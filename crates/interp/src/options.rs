@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use einlang_loops::decide::Storage;
+use einlang_loops::schedule::Schedule;
 
 use crate::report::Report;
 use crate::stop::{Stop, StopCode};
@@ -35,6 +36,8 @@ pub struct Options {
     pub backend: Backend,
     /// How much of a recurrence a backend keeps.
     pub storage: Storage,
+    /// Schedules that replace those a backend would choose.
+    pub schedules: Vec<Schedule>,
     /// Where it is written down how the tensor code was evaluated.
     pub report: Report,
 }
@@ -87,6 +90,7 @@ impl Default for Options {
             interrupt: Interrupt::default(),
             backend: Backend::default(),
             storage: Storage::default(),
+            schedules: Vec::new(),
             report: Report::default(),
         }
     }

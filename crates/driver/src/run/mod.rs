@@ -211,6 +211,11 @@ impl Executable {
         self.lowered.outputs.iter().map(|output| output.name.as_str())
     }
 
+    /// The tensor code of the program.
+    pub fn modules(&self) -> &[einlang_tir::module::Module] {
+        &self.lowered.program.modules
+    }
+
     /// Whether the value of the program is that of its function `main`.
     pub fn has_main(&self) -> bool {
         self.main

@@ -21,11 +21,9 @@ mod pairs;
 
 use std::sync::Arc;
 
-use einlang_loops::decide::{Storage, decide};
-use einlang_loops::ir::{Kernel, SiteId};
-use einlang_loops::lower::lower;
+use einlang_loops::ir::{Kernel, SiteId, verify};
+use einlang_loops::plan::{Choices, plan};
 use einlang_tir::module::Module;
-use einlang_tir::passes::{Ctx, PASSES, run_passes};
 
 use self::buffer::Memory;
 use self::code::Code;
@@ -59,19 +57,14 @@ pub(crate) struct Compiled {
 
 impl Compiled {
     /// Compiles a module, or says why it stays with the oracle.
-    pub(crate) fn new(
-        module: &Module,
-        storage: Storage,
-        checked: bool,
-    ) -> Result<Compiled, String> {
-        let mut module = module.clone();
-        let ctx = Ctx { verify: false, checked };
-        run_passes(&mut module, PASSES, &ctx, &mut |_, _| {})
-            .map_err(|stopped| format!("a pass stopped: {stopped:?}"))?;
-        let schedule = decide(&module, storage).map_err(|not| not.why)?;
-        let kernel = lower(&module, &schedule).map_err(|not| not.why)?;
-        let code = compile::compile(&kernel, checked).map_err(|large| large.0)?;
-        Ok(Compiled { kernel, code })
+    pub(crate) fn new(module: &Module, choices: &Choices) -> Result<Compiled, String> {
+        let plan = plan(module, choices).map_err(|not| not.why)?;
+        let problems = if cfg!(debug_assertions) { verify(&plan.kernel) } else { Vec::new() };
+        if let Some(problem) = problems.first() {
+            return Err(format!("{}: {}", problem.invariant, problem.message));
+        }
+        let code = compile::compile(&plan.kernel, choices.checked).map_err(|large| large.0)?;
+        Ok(Compiled { kernel: plan.kernel, code })
     }
 
     /// What trapped.
