@@ -17,6 +17,7 @@
 //! | [`ad`] | derivatives: requests become ordinary code |
 //! | [`passes`] | running passes, and the first of them |
 //! | [`order`] | dependences inside a group and whether an order exists |
+//! | [`graph`] | strongly connected parts of small graphs |
 //! | [`host`] | host programs: strings, files, `match`, recursion, closures, running modules |
 //!
 //! Invariants: nothing of syntax is known here and nothing does I/O; locations are optional and no
@@ -32,7 +33,7 @@ pub mod builder;
 pub mod constant;
 pub mod free;
 pub mod fresh;
-mod graph;
+pub mod graph;
 pub mod host;
 pub mod message;
 pub mod module;
