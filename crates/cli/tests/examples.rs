@@ -14,7 +14,6 @@ use einlang_testkit::parallel::judge_all;
 const NOT_YET: &[(&str, &str)] = &[
     ("ode_pde/laplace.ein", "`converged` after another statement"),
     ("strings_and_data/calculator.ein", "a length of a list as the range of a recurrence"),
-    ("strings_and_data/word_count.ein", "`lower`"),
 ];
 
 /// A program and what its last lines say about it.

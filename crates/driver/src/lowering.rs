@@ -6,7 +6,7 @@
 use einlang_sema::Resolved;
 use einlang_sema::lower::{self, Lowered};
 use einlang_source::Diagnostics;
-use einlang_tir::passes::{Ctx, PASSES, Stopped, run_passes};
+use einlang_tir::passes::{Ctx, PASSES, Pass, Stopped, pass, run_passes};
 
 use crate::pipeline::Compilation;
 
@@ -22,6 +22,18 @@ pub fn lowered(
     let Resolved { program, interner, .. } = &compilation.resolved;
     Some(lower::lower(program, typed, shapes, interner, options))
 }
+
+/// Runs the passes that every program goes through before it is evaluated.
+pub(crate) fn prepare(lowered: &mut Lowered) -> Result<(), Stopped> {
+    let passes: Vec<Pass> = PREPARING.iter().filter_map(|name| pass(name)).collect();
+    for module in &mut lowered.program.modules {
+        run_passes(module, &passes, &Ctx::default(), &mut |_, _| {})?;
+    }
+    Ok(())
+}
+
+/// The passes between lowering and evaluation, by name.
+const PREPARING: &[&str] = &["lift_locals"];
 
 /// The text of the program after lowering, or after the passes up to and including one.
 pub(crate) fn print(compilation: &Compilation, last: Option<&str>) -> String {

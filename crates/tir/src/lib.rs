@@ -12,6 +12,7 @@
 //! | [`text`] | printing and reading modules |
 //! | [`verify`] | the invariants of modules |
 //! | [`substitute`] | replacing symbols, values and tensors |
+//! | [`free`] | what code mentions without defining it |
 //! | [`fresh`] | copies of regions with new binders, for inlining and splitting |
 //! | [`passes`] | running passes, and the first of them |
 //! | [`order`] | dependences inside a group and whether an order exists |
@@ -27,6 +28,7 @@
 
 pub mod builder;
 pub mod constant;
+pub mod free;
 pub mod fresh;
 mod graph;
 pub mod host;

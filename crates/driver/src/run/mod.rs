@@ -35,13 +35,14 @@ use einlang_sema::lower::{self, Lowered, ProgramOutput};
 use einlang_sema::shapes::Options;
 use einlang_source::{Code, Diagnostic, Diagnostics, FileId, Sources, Span, nearest};
 use einlang_tir::module::Group;
+use einlang_tir::passes::Stopped;
 use einlang_tir::region::InstKind;
 
 pub use inputs::Given;
 pub use outputs::{Outcome, Output};
 pub use project::{Printer, ProjectIo};
 
-use crate::lowering::lowered;
+use crate::lowering::{lowered, prepare};
 use crate::pipeline::Compilation;
 use crate::session::Session;
 use declared::Declared;
@@ -166,7 +167,7 @@ impl Executable {
         file: FileId,
         start: Instant,
     ) -> Result<Executable, Failure> {
-        let made = match lowered(&compilation, &options) {
+        let mut made = match lowered(&compilation, &options) {
             Some(Ok(made)) => made,
             Some(Err(found)) => {
                 let mut all = compilation.diagnostics;
@@ -185,6 +186,14 @@ impl Executable {
             let mut all = compilation.diagnostics;
             all.push(error);
             return Err(Failure::Program(all));
+        }
+        match prepare(&mut made) {
+            Ok(()) => {}
+            Err(Stopped::Rejected(found)) => return Err(Failure::Program(found)),
+            Err(Stopped::Broken { pass, problems }) => {
+                let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+                return Err(Failure::Bug(format!("after `{pass}`: {}", problems.join("; "))));
+            }
         }
         let (program, interner) = (&compilation.resolved.program, &compilation.resolved.interner);
         let forms = made.outputs.iter().map(|output| Form::of(&output.ty, program, interner));

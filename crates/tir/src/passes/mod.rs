@@ -6,12 +6,14 @@
 
 mod fold_constants;
 mod inline_calls;
+mod lift_locals;
 mod split_clauses;
 
 use einlang_source::Diagnostics;
 
 pub use fold_constants::fold_constants;
 pub use inline_calls::inline_calls;
+pub use lift_locals::{PART, lift_locals};
 pub use split_clauses::split_clauses;
 
 use crate::module::Module;
@@ -47,6 +49,7 @@ pub struct Pass {
 /// Every pass of this crate, in the order in which they run.
 pub const PASSES: &[Pass] = &[
     Pass { name: "inline_calls", run: inline_calls },
+    Pass { name: "lift_locals", run: lift_locals },
     Pass { name: "split_clauses", run: split_clauses },
     Pass { name: "fold_constants", run: fold_constants },
 ];
