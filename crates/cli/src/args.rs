@@ -14,6 +14,7 @@ use crate::commands::check::CheckArgs;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::doc::DocArgs;
 use crate::commands::explain::ExplainArgs;
+use crate::commands::explain_storage::ExplainStorageArgs;
 use crate::commands::fmt::FmtArgs;
 use crate::commands::ir::IrArgs;
 use crate::commands::repl::ReplArgs;
@@ -64,6 +65,7 @@ pub(crate) enum Command {
     Fmt(FmtArgs),
     Doc(DocArgs),
     Explain(ExplainArgs),
+    ExplainStorage(ExplainStorageArgs),
     Ir(IrArgs),
     Completions(CompletionsArgs),
 }

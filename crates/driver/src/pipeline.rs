@@ -142,7 +142,10 @@ stages! {
     InlineCalls "inline_calls" "the same, without the functions that have no derivative rule" |c, _| lowering::print(c, Some("inline_calls"));
     LiftLocals "lift_locals" "the same, with what is computed again at every point moved out" |c, _| lowering::print(c, Some("lift_locals"));
     SplitClauses "split_clauses" "the same, no two clauses with a point in common" |c, _| lowering::print(c, Some("split_clauses"));
+    LowerRequests "lower-requests" "the same, with derivatives as ordinary code" |c, _| lowering::print(c, Some("lower_requests"));
     FoldConstants "fold_constants" "the same, with constants computed" |c, _| lowering::print(c, Some("fold_constants"));
+    Decide "decide" "the schedule of each tensor module: orders, roles and storage" |c, _| lowering::print_loops(c, false);
+    LowerLoops "lower_loops" "the loop IR of each tensor module" |c, _| lowering::print_loops(c, true);
 }
 
 fn print_names(compilation: &Compilation, _: &Sources) -> String {

@@ -5,6 +5,7 @@ pub(crate) mod completions;
 mod diff;
 pub(crate) mod doc;
 pub(crate) mod explain;
+pub(crate) mod explain_storage;
 pub(crate) mod fmt;
 pub(crate) mod ir;
 pub(crate) mod repl;
@@ -23,6 +24,7 @@ pub(crate) fn run(command: &Command, shell: &Shell) -> Result<Exit, Stop> {
         Command::Fmt(args) => fmt::run(args, shell),
         Command::Doc(args) => doc::run(args, shell),
         Command::Explain(args) => explain::run(args, shell),
+        Command::ExplainStorage(args) => explain_storage::run(args, shell),
         Command::Ir(args) => ir::run(args, shell),
         Command::Completions(args) => completions::run(args, shell),
     }
