@@ -10,10 +10,7 @@ use einlang_testkit::pages::files_below;
 use einlang_testkit::parallel::judge_all;
 
 /// Programs that language and library allow and that go wrong today, with what is in the way.
-const NOT_YET: &[(&str, &str)] = &[
-    ("ode_pde/laplace.ein", "`converged` after another statement"),
-    ("strings_and_data/calculator.ein", "a length of a list as the range of a recurrence"),
-];
+const NOT_YET: &[(&str, &str)] = &[];
 
 /// A program and what its last lines say about it.
 struct Example {
