@@ -7,7 +7,7 @@ use einlang_sema::Resolved;
 use einlang_sema::lower::{self, Lowered};
 use einlang_source::Diagnostics;
 use einlang_tir::host::Program;
-use einlang_tir::passes::{Ctx, PASSES, Stopped, run_passes};
+use einlang_tir::passes::{Ctx, Mode, PASSES, Stopped, run_passes};
 use einlang_tir::region::InstKind;
 
 use crate::pipeline::Compilation;
@@ -26,12 +26,13 @@ pub fn lowered(
 }
 
 /// Expands the derivatives of a program. Modules without any stay as they are.
-pub(crate) fn differentiate(program: &mut Program) -> Result<(), Stopped> {
+pub(crate) fn differentiate(program: &mut Program, mode: Mode) -> Result<(), Stopped> {
+    let ctx = Ctx { mode, ..Ctx::default() };
     for module in &mut program.modules {
         let mut asks = false;
         module.for_each_inst(&mut |inst| asks |= matches!(inst.kind, InstKind::Deriv { .. }));
         if asks {
-            run_passes(module, PASSES, &Ctx::default(), &mut |_, _| {})?;
+            run_passes(module, PASSES, &ctx, &mut |_, _| {})?;
         }
     }
     Ok(())

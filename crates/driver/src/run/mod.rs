@@ -34,7 +34,7 @@ use einlang_sema::hir::{DefKind, Namespace, Res};
 use einlang_sema::lower::{self, Lowered, ProgramOutput};
 use einlang_sema::shapes::Options;
 use einlang_source::{Diagnostics, FileId, Sources, Span, nearest};
-use einlang_tir::passes::Stopped;
+use einlang_tir::passes::{Mode, Stopped};
 
 pub use inputs::Given;
 pub use outputs::{Outcome, Output};
@@ -98,7 +98,8 @@ impl Session<'_> {
         let compilation = self.compile(file);
         let Options { zero_fill, outputs, .. } = self.options().clone();
         let options = lower::Options { zero_fill, outputs, ..Default::default() };
-        Executable::new(compilation, self.sources(), options, file, start)
+        let mode = self.mode();
+        Executable::new(compilation, self.sources(), options, mode, file, start)
     }
 
     /// Compiles and runs a program.
@@ -144,6 +145,7 @@ impl Executable {
         compilation: Compilation,
         sources: &Sources,
         options: lower::Options,
+        mode: Mode,
         file: FileId,
         start: Instant,
     ) -> Result<Executable, Failure> {
@@ -162,7 +164,7 @@ impl Executable {
             let all = lowered(&compilation, &all).and_then(Result::ok);
             return Err(no_output(missing, all.as_ref().unwrap_or(&made)));
         }
-        match differentiate(&mut made.program) {
+        match differentiate(&mut made.program, mode) {
             Ok(()) => {}
             Err(Stopped::Rejected(found)) => {
                 let mut all = compilation.diagnostics;

@@ -9,11 +9,11 @@ use super::fault::{Fault, R};
 use super::flow::{Flow, flow_of};
 use crate::constant::Const;
 use crate::fresh::Fresh;
-use crate::module::{Axis, Binding, Clause, Group, Module, Symbol, SymbolSource};
+use crate::module::{Binding, Clause, Group, Module, Symbol, SymbolSource};
 use crate::op::Op;
 use crate::passes::Mode;
 use crate::region::{Arg, Def, Inst, InstKind, Place, Read, Region, Subscript};
-use crate::types::{Dim, Elem, Ident, Loc, TensorType};
+use crate::types::{Elem, Ident, Loc, TensorType};
 
 /// A module whose requests are being expanded.
 pub(super) struct Ad<'m> {
@@ -27,6 +27,8 @@ pub(super) struct Ad<'m> {
     flows: HashMap<Ident, Rc<Flow>>,
     /// The bindings that are flat.
     pub(super) flat: HashSet<Ident>,
+    /// The parameters that each target is asked about.
+    pub(super) asked: HashMap<Ident, HashSet<Ident>>,
     /// The binding that each lifted one was local to.
     pub(super) lifted_from: HashMap<Ident, Ident>,
     /// Where clauses cover the points of tensors.
@@ -39,7 +41,19 @@ impl<'m> Ad<'m> {
     pub(super) fn new(module: &'m mut Module, mode: Mode) -> Ad<'m> {
         let (names, facts) = (module.tensor_names(), module.facts());
         let (places, flows, flat) = (HashMap::new(), HashMap::new(), HashSet::new());
-        let mut ad = Ad { mode, module, names, facts, places, flows, flat, lifted_from: HashMap::new(), coverages: HashMap::new(), firsts: HashMap::new() };
+        let mut ad = Ad {
+            mode,
+            module,
+            names,
+            facts,
+            places,
+            flows,
+            flat,
+            asked: HashMap::new(),
+            lifted_from: HashMap::new(),
+            coverages: HashMap::new(),
+            firsts: HashMap::new(),
+        };
         ad.find_places();
         ad
     }

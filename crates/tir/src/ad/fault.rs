@@ -23,9 +23,10 @@ impl Fault {
         Fault {
             code: Code::E0602,
             message: format!("no derivative for {what}"),
-            help: "give the function around it a rule with `@fn`, or say with `detach(…)` that its \
+            help:
+                "give the function around it a rule with `@fn`, or say with `detach(…)` that its \
                    derivative counts as zero"
-                .to_owned(),
+                    .to_owned(),
             loc,
         }
     }

@@ -93,11 +93,12 @@ impl Ad<'_> {
             let all = stored.dropped_with(&view);
             let full = seeded_domain(&view.domain, view.domain.dims(), &all, &seed_axes)?;
             let around = seeded_domain(&view.outer, &dims, &stored.dropped, &seed_axes)?;
-            let body = self.tangent_body(seed, &seed_axes, &view, &full, &around, known, ty.elem)?;
+            let body =
+                self.tangent_body(seed, &seed_axes, &view, &full, &around, known, ty.elem)?;
             let (body, guard) = match is_seed {
                 true => {
                     self.seeded_body(stored, &seed_axes, &dims, body, view.guard, ty.elem, seed)?
-                },
+                }
                 false => (body, view.guard),
             };
             clauses.push(Clause { domain: around.into(), guard, body, loc: view.loc });

@@ -136,9 +136,9 @@ impl Lifter<'_, '_> {
         while let Some(mut inst) = open.pop() {
             self.relocate(&mut inst);
             let is_last = open.is_empty()
-                && inst.results.iter().filter_map(Def::as_scalar).any(|value| {
-                    matches!(&region.results[..], [Arg::Value(result)] if value == *result)
-                });
+                && inst.results.iter().filter_map(Def::as_scalar).any(
+                    |value| matches!(&region.results[..], [Arg::Value(result)] if value == *result),
+                );
             let mut done = Vec::new();
             match &mut inst.kind {
                 InstKind::Group(group) => self.group(group)?,
@@ -233,8 +233,11 @@ impl Lifter<'_, '_> {
                 return Err(Fault::unsupported("a reduction to a tensor", inst.loc));
             };
             let name = self.ad.fresh_name(&format!("{}.sum", self.base.as_str()));
-            let body =
-                Region { params: Vec::new(), insts: vec![inst.clone()], results: vec![value.into()] };
+            let body = Region {
+                params: Vec::new(),
+                insts: vec![inst.clone()],
+                results: vec![value.into()],
+            };
             let around = self.make(name.clone(), value.elem, body)?;
             let at = around.into_iter().map(|var| Subscript::Index(var.into())).collect();
             let read = Read { place: Place { tensor: name, at }, default: None, proved: true };
@@ -295,8 +298,7 @@ impl Lifter<'_, '_> {
             let mut uses = Uses::of_args([&around.condition]);
             let insts = slice(&self.before[..end], &mut uses);
             let no = Region::yielding([Const::bool(false).into()]);
-            let yes =
-                inner.take().unwrap_or_else(|| Region::yielding([Const::bool(true).into()]));
+            let yes = inner.take().unwrap_or_else(|| Region::yielding([Const::bool(true).into()]));
             let (then, otherwise) = if around.holds { (yes, no) } else { (no, yes) };
             let mut region = Region { params: Vec::new(), insts, results: Vec::new() };
             // The number is replaced when the guard is copied; it only has to be free here.

@@ -84,7 +84,8 @@ impl Check {
                     None => own,
                     Some(default) => {
                         self.insts(&default.insts)?;
-                        let other = self.joined(&default.results.iter().collect::<Vec<_>>(), loc)?;
+                        let other =
+                            self.joined(&default.results.iter().collect::<Vec<_>>(), loc)?;
                         match (own, other) {
                             (own, Degree::Zero) => own,
                             (own, other) if own == other => own,

@@ -2,7 +2,7 @@
 //!
 //! | file | owns |
 //! |---|---|
-//! | `request` | which entries there are, their order, how each is computed |
+//! | `request`, `demand` | which entries there are, their order, how each is computed |
 //! | `paths`, `flow` | which bindings lie between parameter and target, by the flow of values |
 //! | `lift`, `scan` | flat bindings: reductions and local tensors as bindings of their own |
 //! | `view` | a clause of a flat binding as straight-line code over all its indices |
@@ -24,15 +24,16 @@
 //! were there; integers are never differentiated.
 
 mod context;
+mod demand;
 mod diagonal;
 mod fault;
 mod flow;
 mod forward;
 mod lift;
 mod linear;
-mod pullback;
 mod partial;
 mod paths;
+mod pullback;
 mod regroup;
 mod request;
 mod reverse;

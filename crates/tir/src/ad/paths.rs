@@ -35,7 +35,8 @@ impl Ad<'_> {
             next.into_iter().filter(|name| !without.contains(name)).collect()
         });
         let inputs = self.module.inputs.iter().map(|input| input.name.clone());
-        let all: Vec<Ident> = inputs.chain(self.module.bindings().map(|b| b.name.clone())).collect();
+        let all: Vec<Ident> =
+            inputs.chain(self.module.bindings().map(|b| b.name.clone())).collect();
         all.into_iter().filter(|n| forward.contains(n) && backward.contains(n)).collect()
     }
 

@@ -76,7 +76,8 @@ impl<'a, 'm> Pullback<'a, 'm> {
                     inst.regions().into_iter().for_each(|arm| self.mark(&arm.insts));
                     for (at, def) in inst.results.iter().enumerate() {
                         let mut arms = inst.regions().into_iter();
-                        let hit = arms.any(|r| r.results.get(at).is_some_and(|a| self.is_relevant(a)));
+                        let hit =
+                            arms.any(|r| r.results.get(at).is_some_and(|a| self.is_relevant(a)));
                         self.note(def, hit);
                     }
                     continue;

@@ -13,7 +13,6 @@ use super::context::{Ad, zero};
 use super::fault::{Fault, R};
 use super::seed::{Coord, Seed, Stored};
 use crate::module::Clause;
-use crate::passes::Mode;
 use crate::region::{Arg, Def, Inst, InstKind, Place, Region, Subscript};
 use crate::types::{Elem, Ident, Loc};
 
@@ -21,7 +20,6 @@ use crate::types::{Elem, Ident, Loc};
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) number: u32,
-    pub(super) elem: Elem,
     pub(super) of: Place,
     pub(super) by: Place,
     pub(super) loc: Loc,
@@ -50,6 +48,12 @@ impl Ad<'_> {
     pub(super) fn expand_all(&mut self) -> R<()> {
         self.check_rules()?;
         self.globalise()?;
+        for name in self.binding_names() {
+            for entry in self.entries(&name) {
+                let parameters = self.asked.entry(entry.of.tensor).or_default();
+                parameters.insert(entry.by.tensor);
+            }
+        }
         let mut made = Made::default();
         for name in self.binding_names() {
             self.expand(&name, &mut made, &mut Vec::new())?;
@@ -83,8 +87,8 @@ impl Ad<'_> {
                         (&inst.kind, &inst.results[..])
                     {
                         let (of, by) = (of.clone(), by.clone());
-                        let (number, elem, loc) = (value.number, value.elem, inst.loc);
-                        found.push(Entry { number, elem, of, by, loc });
+                        let (number, loc) = (value.number, inst.loc);
+                        found.push(Entry { number, of, by, loc });
                     }
                 });
             }
@@ -204,7 +208,7 @@ impl Ad<'_> {
                 return Err(Fault::through_integer(self.loc_of(node)));
             }
         }
-        let plan = self.choose(entry, &nodes)?;
+        let plan = self.choose(entry)?;
         match &plan {
             Plan::Zero => {}
             Plan::Forward(seed) => {
@@ -230,14 +234,6 @@ impl Ad<'_> {
         match self.lifted_from.get(by).is_some_and(|outer| chain.contains(outer)) {
             true => chain.into_iter().filter(|name| name != by).collect(),
             false => HashSet::new(),
-        }
-    }
-
-    /// Forward or reverse.
-    fn choose(&mut self, entry: &Entry, _nodes: &[Ident]) -> R<Plan> {
-        match self.mode {
-            Mode::Forward => Ok(Plan::Forward(self.seed_at(&entry.by))),
-            Mode::Reverse | Mode::Cheaper => Ok(Plan::Reverse(self.seed_at(&entry.of))),
         }
     }
 

@@ -104,9 +104,10 @@ impl Ad<'_> {
             None => one(elem),
             Some(name) => {
                 let of_seed = seed_at.iter().enumerate().filter(|(at, _)| seed.is_axis(*at));
-                let kept = at.iter().enumerate().filter(|(axis, _)| {
-                    !matches!(stored.dropped.get(*axis), Some(Some(_)))
-                });
+                let kept = at
+                    .iter()
+                    .enumerate()
+                    .filter(|(axis, _)| !matches!(stored.dropped.get(*axis), Some(Some(_))));
                 let at = of_seed.chain(kept).map(|(_, subscript)| subscript.clone()).collect();
                 self.read(&mut inner, name, at, elem, proved)
             }

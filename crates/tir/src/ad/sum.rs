@@ -9,9 +9,7 @@ use super::context::{Ad, zero};
 use super::fault::R;
 use crate::constant::Const;
 use crate::op::Op;
-use crate::region::{
-    Arg, Combiner, Inst, InstKind, ReduceFlags, Reduction, Region, Start,
-};
+use crate::region::{Arg, Combiner, Inst, InstKind, ReduceFlags, Reduction, Region, Start};
 use crate::substitute::Substitution;
 use crate::types::{Elem, Loc};
 

@@ -109,7 +109,8 @@ impl<'a, 'm> Beside<'a, 'm> {
         let active = uses.values.iter().any(|number| self.tangents.contains_key(number));
         let reads = uses.tensors.iter().any(|name| self.of.stored.contains_key(name));
         if active || reads {
-            self.rounded.extend(inst.results.iter().filter_map(|d| d.as_scalar()).map(|v| v.number));
+            self.rounded
+                .extend(inst.results.iter().filter_map(|d| d.as_scalar()).map(|v| v.number));
         }
     }
 
@@ -152,8 +153,7 @@ impl<'a, 'm> Beside<'a, 'm> {
         let Some(default) = &read.default else {
             let Some(stored) = stored else { return Ok(()) };
             let (seed, at) = (self.of.seed, &read.place.at);
-            let tangent =
-                self.ad.stored(out, stored, seed, &self.of.at, at, elem, read.proved)?;
+            let tangent = self.ad.stored(out, stored, seed, &self.of.at, at, elem, read.proved)?;
             self.set(&inst.results[0], Some(tangent));
             return Ok(());
         };

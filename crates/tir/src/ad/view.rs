@@ -9,9 +9,7 @@ use super::uses::{Uses, slice};
 use crate::constant::Const;
 use crate::module::{Binding, Clause};
 use crate::op::Op;
-use crate::region::{
-    Arg, Combiner, Def, Inst, InstKind, Reduction, Region, Start, Subscript,
-};
+use crate::region::{Arg, Combiner, Def, Inst, InstKind, Reduction, Region, Start, Subscript};
 use crate::types::{Elem, Ident, Loc};
 
 /// The value of a clause is the sum, over the points of the reduction where all guards hold, of
@@ -85,13 +83,7 @@ impl Ad<'_> {
     }
 
     /// The first index at which an extremum is taken, as a binding.
-    fn first_of(
-        &mut self,
-        binding: &Binding,
-        clause: &Clause,
-        at: usize,
-        view: &View,
-    ) -> R<Ident> {
+    fn first_of(&mut self, binding: &Binding, clause: &Clause, at: usize, view: &View) -> R<Ident> {
         let key = (binding.name.clone(), at);
         if let Some(name) = self.firsts.get(&key) {
             return Ok(name.clone());
