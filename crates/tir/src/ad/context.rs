@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use einlang_index::{Domain, Facts, MinMax, Quasi, Var};
 
+use super::contract::Side;
 use super::fault::{Fault, R};
 use super::flow::{Flow, flow_of};
 use crate::constant::Const;
@@ -27,6 +28,10 @@ pub(super) struct Ad<'m> {
     flows: HashMap<Ident, Rc<Flow>>,
     /// The bindings that are flat.
     pub(super) flat: HashSet<Ident>,
+    /// The entries that are contracted with a vector, by the number of their value.
+    pub(super) sides: HashMap<u32, Side>,
+    /// The stored derivatives that something reads.
+    pub(super) referenced: HashSet<Ident>,
     /// The parameters that each target is asked about.
     pub(super) asked: HashMap<Ident, HashSet<Ident>>,
     /// The binding that each lifted one was local to.
@@ -49,6 +54,8 @@ impl<'m> Ad<'m> {
             places,
             flows,
             flat,
+            sides: HashMap::new(),
+            referenced: HashSet::new(),
             asked: HashMap::new(),
             lifted_from: HashMap::new(),
             coverages: HashMap::new(),
@@ -58,7 +65,8 @@ impl<'m> Ad<'m> {
         ad
     }
 
-    fn find_places(&mut self) {
+    /// Notes where the bindings are.
+    pub(super) fn find_places(&mut self) {
         self.places.clear();
         for (at, group) in self.module.groups.iter().enumerate() {
             for (member, binding) in group.bindings.iter().enumerate() {

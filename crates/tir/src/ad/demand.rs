@@ -7,15 +7,31 @@
 //! same target is asked about several parameters: then one reverse sweep serves all.
 
 use super::context::Ad;
+use super::contract::Side;
 use super::fault::R;
 use super::request::{Entry, Plan};
 use super::seed::{Coord, Seed};
 use crate::passes::Mode;
 use crate::region::{Place, Subscript};
+use crate::types::Ident;
 
 impl Ad<'_> {
     /// Forward or reverse.
     pub(super) fn choose(&self, entry: &Entry) -> R<Plan> {
+        let weighted = |tensor: &Ident, vector: &Ident| Seed {
+            tensor: tensor.clone(),
+            at: Vec::new(),
+            vector: Some(vector.clone()),
+        };
+        match self.sides.get(&entry.number) {
+            Some(Side::Parameter(vector)) => {
+                return Ok(Plan::Forward(weighted(&entry.by.tensor, vector)));
+            }
+            Some(Side::Target(vector)) => {
+                return Ok(Plan::Reverse(weighted(&entry.of.tensor, vector)));
+            }
+            None => {}
+        }
         let forward = match self.mode {
             Mode::Forward => true,
             Mode::Reverse => false,

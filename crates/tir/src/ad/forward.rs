@@ -49,7 +49,7 @@ impl Ad<'_> {
             (true, Some(vector)) => Some(vector.clone()),
             (false, _) => Some(self.derived_name(name, "tan", &seed.tensor)),
         };
-        Ok(Stored { name, dropped })
+        Ok(Stored { name, number: 1.0, dropped })
     }
 
     /// `x_tan`, or `x_tan.p` if that is taken.

@@ -3,6 +3,7 @@
 //! | file | owns |
 //! |---|---|
 //! | `request`, `demand` | which entries there are, their order, how each is computed |
+//! | `contract` | contractions of a Jacobian with a vector |
 //! | `paths`, `flow` | which bindings lie between parameter and target, by the flow of values |
 //! | `lift`, `scan` | flat bindings: reductions and local tensors as bindings of their own |
 //! | `view` | a clause of a flat binding as straight-line code over all its indices |
@@ -24,6 +25,7 @@
 //! were there; integers are never differentiated.
 
 mod context;
+mod contract;
 mod demand;
 mod diagonal;
 mod fault;

@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 use einlang_index::Quasi;
 
 use super::context::{Ad, zero};
+use super::contract::Side;
 use super::fault::{Fault, R};
 use super::seed::{Coord, Seed, Stored};
 use crate::module::Clause;
@@ -47,6 +48,7 @@ impl Ad<'_> {
     /// Expands every entry of the module.
     pub(super) fn expand_all(&mut self) -> R<()> {
         self.check_rules()?;
+        self.inline_jacobians()?;
         self.globalise()?;
         for name in self.binding_names() {
             for entry in self.entries(&name) {
@@ -98,10 +100,11 @@ impl Ad<'_> {
 
     /// Expands the entries of a binding. `around` are the bindings whose expansion waits for it.
     fn expand(&mut self, name: &Ident, made: &mut Made, around: &mut Vec<Ident>) -> R<()> {
-        let entries = self.entries(name);
-        if entries.is_empty() {
+        if self.entries(name).is_empty() {
             return Ok(());
         }
+        self.contract(name)?;
+        let entries = self.entries(name);
         around.push(name.clone());
         let mut plans = HashMap::new();
         for entry in &entries {
@@ -179,6 +182,11 @@ impl Ad<'_> {
         around: &mut Vec<Ident>,
     ) -> R<Plan> {
         let (of, by) = (&entry.of.tensor, &entry.by.tensor);
+        if let Some(Side::Parameter(vector) | Side::Target(vector)) = self.sides.get(&entry.number)
+        {
+            let vector = vector.clone();
+            self.expand(&vector, made, around)?;
+        }
         let without = self.hidden_from(home, by);
         let nodes = loop {
             let nodes = self.between(by, of, &without);

@@ -8,7 +8,7 @@
 
 use einlang_index::{Domain, Quasi, Var};
 
-use super::context::{Ad, one, zero};
+use super::context::{Ad, zero};
 use super::fault::R;
 use crate::constant::Const;
 use crate::module::Axis;
@@ -39,8 +39,10 @@ pub(super) struct Seed {
 /// Where the derivatives of one tensor for one seed are.
 #[derive(Clone, Debug)]
 pub(super) struct Stored {
-    /// The tensor; none if the derivative is one at every point that it holds.
+    /// The tensor; none if the derivative is the same number at every point that it holds.
     pub(super) name: Option<Ident>,
+    /// That number.
+    pub(super) number: f64,
     /// For each axis the coordinate of the seed that it must equal.
     pub(super) dropped: Vec<Option<usize>>,
 }
@@ -101,8 +103,9 @@ impl Ad<'_> {
         let Some(condition) = self.all_equal(out, &pairs)? else { return Ok(zero(elem)) };
         let mut inner = Vec::new();
         let value = match &stored.name {
-            None => one(elem),
+            None => Const::float(elem, stored.number).into(),
             Some(name) => {
+                self.referenced.insert(name.clone());
                 let of_seed = seed_at.iter().enumerate().filter(|(at, _)| seed.is_axis(*at));
                 let kept = at
                     .iter()

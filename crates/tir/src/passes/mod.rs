@@ -6,6 +6,7 @@
 
 mod fold_constants;
 mod inline_calls;
+mod simplify;
 mod split_clauses;
 
 use einlang_source::Diagnostics;
@@ -13,6 +14,7 @@ use einlang_source::Diagnostics;
 pub use crate::ad::lower_requests;
 pub use fold_constants::fold_constants;
 pub use inline_calls::inline_calls;
+pub use simplify::simplify;
 pub use split_clauses::split_clauses;
 
 use crate::module::Module;
@@ -65,6 +67,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "split_clauses", run: split_clauses },
     Pass { name: "lower_requests", run: lower_requests },
     Pass { name: "fold_constants", run: fold_constants },
+    Pass { name: "simplify", run: simplify },
 ];
 
 /// The pass of this name.
