@@ -51,7 +51,7 @@ impl Made {
     }
 
     fn leaf(&mut self, source: &mut Source<'_>, rank: usize) {
-        let mut number = || format!("{:.2}", source.between(-150, 150) as f64 / 100.0 + 0.005);
+        let mut number = || format!("{:.5}", source.between(-150_000, 150_000) as f64 / 1e5);
         let mut row = || format!("[{}]", (0..N).map(|_| number()).collect::<Vec<_>>().join(", "));
         let rows = match rank {
             2 => format!("[{}]", (0..N).map(|_| row()).collect::<Vec<_>>().join(", ")),
