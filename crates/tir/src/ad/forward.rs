@@ -153,15 +153,14 @@ impl Ad<'_> {
         }
         let mut beside = Beside::new(self, &tangents);
         let mut insts = Vec::new();
-        beside.insts(&view.code.insts, &mut insts)?;
-        let result = view.code.results.first().and_then(|arg| beside.tangent(arg));
+        let result = beside.code(&view.code, &mut insts)?;
         let Some(result) = result else { return Ok(Region::yielding([zero(elem)])) };
         let mut code = Region { params: Vec::new(), insts, results: vec![result] };
+        super::tidy::drop_dead(&mut code);
         if inner.is_empty() && view.guards.is_empty() {
             return Ok(code);
         }
         let mut out = Vec::new();
-        super::tidy::drop_dead(&mut code);
         let sum = Sum { domain, guards: view.guards.clone(), body: code, elem, loc: view.loc };
         let result = self.sum(&mut out, sum, around)?;
         let results = vec![result.unwrap_or_else(|| zero(elem))];
