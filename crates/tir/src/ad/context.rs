@@ -36,6 +36,9 @@ pub(super) struct Ad<'m> {
     pub(super) asked: HashMap<Ident, HashSet<Ident>>,
     /// The binding that each lifted one was local to.
     pub(super) lifted_from: HashMap<Ident, Ident>,
+    /// The indices around that lead each lifted binding, and all that were around it.
+    pub(super) prefixes: HashMap<Ident, Vec<Var>>,
+    pub(super) dims_at: HashMap<Ident, Vec<Var>>,
     /// Where clauses cover the points of tensors.
     pub(super) coverages: HashMap<Ident, Ident>,
     /// The first extremal index of reductions, by binding and clause.
@@ -58,6 +61,8 @@ impl<'m> Ad<'m> {
             referenced: HashSet::new(),
             asked: HashMap::new(),
             lifted_from: HashMap::new(),
+            prefixes: HashMap::new(),
+            dims_at: HashMap::new(),
             coverages: HashMap::new(),
             firsts: HashMap::new(),
         };

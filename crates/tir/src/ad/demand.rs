@@ -17,15 +17,17 @@ use crate::types::Ident;
 
 impl Ad<'_> {
     /// Forward or reverse.
-    pub(super) fn choose(&self, entry: &Entry) -> R<Plan> {
+    pub(super) fn choose(&self, entry: &Entry, leaf: bool) -> R<Plan> {
         let weighted = |tensor: &Ident, vector: &Ident| Seed {
             tensor: tensor.clone(),
             at: Vec::new(),
             vector: Some(vector.clone()),
+            leaf: false,
         };
         match self.sides.get(&entry.number) {
             Some(Side::Parameter(vector)) => {
-                return Ok(Plan::Forward(weighted(&entry.by.tensor, vector)));
+                let seed = weighted(&entry.by.tensor, vector);
+                return Ok(Plan::Forward(Seed { leaf, ..seed }));
             }
             Some(Side::Target(vector)) => {
                 return Ok(Plan::Reverse(weighted(&entry.of.tensor, vector)));
@@ -38,7 +40,7 @@ impl Ad<'_> {
             Mode::Cheaper => self.is_forward_cheaper(entry)?,
         };
         Ok(match forward {
-            true => Plan::Forward(self.seed_at(&entry.by)),
+            true => Plan::Forward(Seed { leaf, ..self.seed_at(&entry.by) }),
             false => Plan::Reverse(self.seed_at(&entry.of)),
         })
     }

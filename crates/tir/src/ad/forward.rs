@@ -43,7 +43,7 @@ impl Ad<'_> {
     /// The name under which a tangent is stored. A tensor that is perturbed and does not depend
     /// on itself has the seed as its tangent.
     fn stored_tangent(&mut self, seed: &Seed, name: &Ident, dropped: Dropped) -> R<Stored> {
-        let is_leaf = *name == seed.tensor && !self.depends_on_itself(name);
+        let is_leaf = *name == seed.tensor && (seed.leaf || !self.depends_on_itself(name));
         let name = match (is_leaf, &seed.vector) {
             (true, None) => None,
             (true, Some(vector)) => Some(vector.clone()),

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `request`, `demand` | which entries there are, their order, how each is computed |
 //! | `contract` | contractions of a Jacobian with a vector |
-//! | `paths`, `flow` | which bindings lie between parameter and target, by the flow of values |
+//! | `paths`, `leaf`, `flow` | which bindings lie between parameter and target, by the flow of values |
 //! | `lift`, `scan` | flat bindings: reductions and local tensors as bindings of their own |
 //! | `view` | a clause of a flat binding as straight-line code over all its indices |
 //! | `seed`, `diagonal` | what is perturbed or observed, and which axes need not be stored |
@@ -31,6 +31,7 @@ mod diagonal;
 mod fault;
 mod flow;
 mod forward;
+mod leaf;
 mod lift;
 mod linear;
 mod partial;

@@ -5,7 +5,7 @@
 //! tensors that are local to a clause sees only what is local there: the clause itself depends on
 //! the request and cannot be on its way.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use einlang_index::Quasi;
 
@@ -187,13 +187,14 @@ impl Ad<'_> {
             let vector = vector.clone();
             self.expand(&vector, made, around)?;
         }
-        let without = self.hidden_from(home, by);
+        let hidden = self.hidden_from(home, entry)?;
         let nodes = loop {
-            let nodes = self.between(by, of, &without);
+            let nodes = self.between(by, of, &hidden);
             if nodes.is_empty() {
                 return Ok(Plan::Zero);
             }
-            if let Some(waiting) = nodes.iter().find(|node| self.has_entry(node)).cloned() {
+            let waits = |node: &&Ident| self.has_entry(node) && !(hidden.leaf && *node == by);
+            if let Some(waiting) = nodes.iter().find(waits).cloned() {
                 if around.contains(&waiting) {
                     let what = "a value that depends on this derivative itself";
                     return Err(Fault::unsupported(what, entry.loc));
@@ -203,7 +204,7 @@ impl Ad<'_> {
             }
             let before = self.module.groups.len();
             for node in &nodes {
-                if node != by || self.depends_on_itself(node) {
+                if node != by || !hidden.leaf && self.depends_on_itself(node) {
                     self.flatten(node)?;
                 }
             }
@@ -216,7 +217,8 @@ impl Ad<'_> {
                 return Err(Fault::through_integer(self.loc_of(node)));
             }
         }
-        let plan = self.choose(entry)?;
+        let leaf = hidden.leaf.then(|| by.clone());
+        let plan = self.choose(entry, hidden.leaf)?;
         match &plan {
             Plan::Zero => {}
             Plan::Forward(seed) => {
@@ -226,23 +228,11 @@ impl Ad<'_> {
             }
             Plan::Reverse(seed) => {
                 let mut known = made.adjoints.remove(seed).unwrap_or_default();
-                self.make_adjoints(seed, &nodes, &mut known)?;
+                self.make_adjoints(seed, &nodes, leaf.as_ref(), &mut known)?;
                 made.adjoints.insert(seed.clone(), known);
             }
         }
         Ok(plan)
-    }
-
-    /// What a request cannot see: the clauses around it, if it is about their local tensors.
-    fn hidden_from(&self, home: &Ident, by: &Ident) -> HashSet<Ident> {
-        let mut chain = vec![home.clone()];
-        while let Some(outer) = chain.last().and_then(|name| self.lifted_from.get(name)) {
-            chain.push(outer.clone());
-        }
-        match self.lifted_from.get(by).is_some_and(|outer| chain.contains(outer)) {
-            true => chain.into_iter().filter(|name| name != by).collect(),
-            false => HashSet::new(),
-        }
     }
 
     /// The seed for a point, with what is known outside all bindings fixed.
@@ -252,7 +242,7 @@ impl Ad<'_> {
             _ => Coord::Axis,
         };
         let at = place.at.iter().map(coord).collect();
-        Seed { tensor: place.tensor.clone(), at, vector: None }
+        Seed { tensor: place.tensor.clone(), at, vector: None, leaf: false }
     }
 
     fn is_fixed(&self, expr: &Quasi) -> bool {

@@ -35,15 +35,17 @@ struct Adjoint<'a> {
 }
 
 impl Ad<'_> {
-    /// Makes the adjoints of all nodes, which are flat and on the way to the seed's tensor.
+    /// Makes the adjoints of all nodes, which are flat and on the way to the seed's tensor. A leaf
+    /// is not followed.
     pub(super) fn make_adjoints(
         &mut self,
         seed: &Seed,
         nodes: &[Ident],
+        leaf: Option<&Ident>,
         known: &mut HashMap<Ident, Stored>,
     ) -> R<()> {
         let new: Vec<Ident> = nodes.iter().filter(|n| !known.contains_key(*n)).cloned().collect();
-        let on_path: HashSet<&Ident> = nodes.iter().collect();
+        let on_path: HashSet<&Ident> = nodes.iter().filter(|name| Some(*name) != leaf).collect();
         let mut consumers = self.consumers();
         for list in consumers.values_mut() {
             list.retain(|name| on_path.contains(name));

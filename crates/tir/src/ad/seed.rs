@@ -34,6 +34,8 @@ pub(super) struct Seed {
     pub(super) at: Vec<Coord>,
     /// The weights of all points at once.
     pub(super) vector: Option<Ident>,
+    /// What is perturbed is taken as it is, whatever it depends on.
+    pub(super) leaf: bool,
 }
 
 /// Where the derivatives of one tensor for one seed are.

@@ -76,7 +76,8 @@ impl<'a, 'm> Beside<'a, 'm> {
                 }
                 _ => {
                     for arm in inst.regions() {
-                        let results = arm.results.iter().zip(&wanted).filter(|(_, wanted)| **wanted);
+                        let results =
+                            arm.results.iter().zip(&wanted).filter(|(_, wanted)| **wanted);
                         results.for_each(|(arg, _)| self.flows(arg));
                         self.mark(&arm.insts);
                     }
