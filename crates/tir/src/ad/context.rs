@@ -8,6 +8,7 @@ use einlang_index::{Domain, Facts, MinMax, Quasi, Var};
 use super::contract::Side;
 use super::fault::{Fault, R};
 use super::flow::{Flow, flow_of};
+use super::leaf::Hidden;
 use crate::constant::Const;
 use crate::fresh::Fresh;
 use crate::module::{Binding, Clause, Group, Module, Symbol, SymbolSource};
@@ -36,6 +37,10 @@ pub(super) struct Ad<'m> {
     pub(super) asked: HashMap<Ident, HashSet<Ident>>,
     /// The binding that each lifted one was local to.
     pub(super) lifted_from: HashMap<Ident, Ident>,
+    /// What each entry does not see, by the number of its value.
+    pub(super) hidden: HashMap<u32, Hidden>,
+    /// The bindings that were not there to begin with.
+    pub(super) added: HashSet<Ident>,
     /// The indices around that lead each lifted binding, and all that were around it.
     pub(super) prefixes: HashMap<Ident, Vec<Var>>,
     pub(super) dims_at: HashMap<Ident, Vec<Var>>,
@@ -61,6 +66,8 @@ impl<'m> Ad<'m> {
             referenced: HashSet::new(),
             asked: HashMap::new(),
             lifted_from: HashMap::new(),
+            hidden: HashMap::new(),
+            added: HashSet::new(),
             prefixes: HashMap::new(),
             dims_at: HashMap::new(),
             coverages: HashMap::new(),
@@ -148,6 +155,7 @@ impl<'m> Ad<'m> {
         let mut group = Group { bindings: vec![binding], until: None };
         Fresh::new(self.module, &mut self.names).copy_group(&mut group)?;
         self.names.insert(name.clone());
+        self.added.insert(name.clone());
         self.places.insert(name, (self.module.groups.len(), 0));
         self.module.groups.push(group);
         Ok(())

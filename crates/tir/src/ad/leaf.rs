@@ -90,7 +90,7 @@ impl Ad<'_> {
             let flow = self.flow(name);
             for site in &flow.sites {
                 let tensor = &site.place.tensor;
-                if !around.contains(tensor) || self.lifted_from.contains_key(tensor) {
+                if !around.contains(tensor) || self.added.contains(tensor) {
                     continue;
                 }
                 let (Some(own), Some(Subscript::Index(at))) =

@@ -52,6 +52,9 @@ impl Ad<'_> {
         self.globalise()?;
         for name in self.binding_names() {
             for entry in self.entries(&name) {
+                // Before anything is expanded, so that only what was written counts.
+                let hidden = self.hidden_from(&name, &entry)?;
+                self.hidden.insert(entry.number, hidden);
                 let parameters = self.asked.entry(entry.of.tensor).or_default();
                 parameters.insert(entry.by.tensor);
             }
@@ -187,7 +190,10 @@ impl Ad<'_> {
             let vector = vector.clone();
             self.expand(&vector, made, around)?;
         }
-        let hidden = self.hidden_from(home, entry)?;
+        let hidden = match self.hidden.get(&entry.number) {
+            Some(hidden) => hidden.clone(),
+            None => self.hidden_from(home, entry)?,
+        };
         let nodes = loop {
             let nodes = self.between(by, of, &hidden);
             if nodes.is_empty() {
