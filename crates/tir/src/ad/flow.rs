@@ -144,11 +144,8 @@ impl<'a> Tracer<'a> {
 
     fn inst(&mut self, inst: &'a Inst, at: usize, flow: &mut Flow) {
         match &inst.kind {
-            InstKind::Op(op, args) => {
-                if op.info().derivative != Derivative::Zero {
-                    self.open.extend(args);
-                }
-            }
+            InstKind::Op(op, _) if op.info().derivative == Derivative::Zero => {}
+            InstKind::Op(_, args) => self.open.extend(args),
             InstKind::Read(Read { place, default, .. }) => {
                 self.open.extend(default.iter().flat_map(|default| &default.results));
                 let is_local = self.locals.contains_key(&place.tensor);

@@ -12,7 +12,7 @@ use einlang_index::Quasi;
 use super::context::{Ad, zero};
 use super::contract::Side;
 use super::fault::{Fault, R};
-use super::seed::{Coord, Seed, Stored};
+use super::seed::{Coord, Seed, SeedPoint, Stored};
 use crate::module::Clause;
 use crate::region::{Arg, Def, Inst, InstKind, Place, Region, Subscript};
 use crate::types::{Elem, Ident, Loc};
@@ -172,7 +172,7 @@ impl Ad<'_> {
             return Ok(zero(elem));
         };
         let own = self.tensor_type(tensor)?.elem;
-        let value = self.stored(out, stored, seed, seed_at, at, own, false)?;
+        let value = self.stored(out, stored, &SeedPoint { seed, at: seed_at }, at, own, false)?;
         Ok(self.cast(out, value, elem))
     }
 

@@ -11,7 +11,7 @@ use einlang_index::{Domain, Quasi, Var};
 use super::context::{Ad, zero};
 use super::fault::R;
 use super::pullback::Pullback;
-use super::seed::{Seed, SeedAxes, Stored};
+use super::seed::{Seed, SeedAxes, SeedPoint, Stored};
 use super::sum::Sum;
 use super::uses::{Uses, slice};
 use super::view::View;
@@ -232,8 +232,8 @@ impl Ad<'_> {
         if stored.name.is_none() && stored.number == 0.0 {
             return Ok(None);
         }
-        let (seed, elem) = (wanted.seed, reader_elem);
-        let adjoint = self.stored(&mut before, &stored, seed, &seed_at, &point, elem, true)?;
+        let (seed_point, elem) = (SeedPoint { seed: wanted.seed, at: &seed_at }, reader_elem);
+        let adjoint = self.stored(&mut before, &stored, &seed_point, &point, elem, true)?;
         let own = self.own_value(&mut before, reader, view, &point, elem);
         let swept = Pullback::of(self, &view.code, place, wanted.elem, adjoint, own)?;
         let Some(mut body) = swept else { return Ok(None) };

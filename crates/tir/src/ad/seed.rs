@@ -58,6 +58,15 @@ pub(super) struct SeedAxes {
     pub(super) at: Vec<Quasi>,
 }
 
+/// One point of a seed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SeedPoint<'a> {
+    /// The seed.
+    pub(super) seed: &'a Seed,
+    /// One subscript per coordinate.
+    pub(super) at: &'a [Subscript],
+}
+
 impl Seed {
     /// Whether a coordinate is an axis.
     fn is_axis(&self, at: usize) -> bool {
@@ -88,12 +97,12 @@ impl Ad<'_> {
         &mut self,
         out: &mut Vec<Inst>,
         stored: &Stored,
-        seed: &Seed,
-        seed_at: &[Subscript],
+        point: &SeedPoint<'_>,
         at: &[Subscript],
         elem: Elem,
         proved: bool,
     ) -> R<Arg> {
+        let SeedPoint { seed, at: seed_at } = point;
         let mut pairs = Vec::new();
         for (axis, coord) in stored.dropped.iter().enumerate() {
             if let Some(coord) = coord

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::context::{Ad, zero};
 use super::fault::{Fault, R};
 use super::partial::Applied;
-use super::seed::{Seed, Stored};
+use super::seed::{Seed, SeedPoint, Stored};
 use super::uses::Uses;
 use crate::op::{Derivative, Op};
 use crate::region::{Arg, Def, Inst, InstKind, Read, Region, Subscript};
@@ -17,6 +17,12 @@ pub(super) struct Tangents<'a> {
     pub(super) seed: &'a Seed,
     /// The coordinates of the seed, as subscripts.
     pub(super) at: Vec<Subscript>,
+}
+
+impl<'a> Tangents<'a> {
+    fn point(&'a self) -> SeedPoint<'a> {
+        SeedPoint { seed: self.seed, at: &self.at }
+    }
 }
 
 /// Code that computes tangents beside values.
@@ -212,8 +218,8 @@ impl<'a, 'm> Beside<'a, 'm> {
         }
         let Some(default) = &read.default else {
             let Some(stored) = stored else { return Ok(()) };
-            let (seed, at) = (self.of.seed, &read.place.at);
-            let tangent = self.ad.stored(out, stored, seed, &self.of.at, at, elem, read.proved)?;
+            let (point, at) = (self.of.point(), &read.place.at);
+            let tangent = self.ad.stored(out, stored, &point, at, elem, read.proved)?;
             self.set(&inst.results[0], Some(tangent));
             return Ok(());
         };
@@ -228,8 +234,8 @@ impl<'a, 'm> Beside<'a, 'm> {
         let mut then = Region::default();
         let value = match stored {
             Some(stored) => {
-                let (seed, at) = (self.of.seed, &read.place.at);
-                self.ad.stored(&mut then.insts, stored, seed, &self.of.at, at, elem, false)?
+                let (point, at) = (self.of.point(), &read.place.at);
+                self.ad.stored(&mut then.insts, stored, &point, at, elem, false)?
             }
             None => zero(elem),
         };
