@@ -34,7 +34,7 @@ use einlang_interp::value::HostValue;
 use einlang_sema::lower::{self, Lowered, ProgramOutput};
 use einlang_sema::shapes::Options;
 use einlang_source::{Diagnostics, FileId, Sources, Span};
-use einlang_tir::passes::Stopped;
+use einlang_tir::passes::{Mode, Stopped};
 
 pub use inputs::Given;
 pub use named::UnknownOutput;
@@ -99,7 +99,8 @@ impl Session<'_> {
         let compilation = self.compile(file);
         let Options { zero_fill, outputs, .. } = self.options().clone();
         let options = lower::Options { zero_fill, outputs, ..Default::default() };
-        Executable::new(compilation, self.sources(), options, file, start)
+        let mode = self.mode();
+        Executable::new(compilation, self.sources(), options, mode, file, start)
     }
 
     /// The first output that the options ask for and that a program without errors does not have.
@@ -130,6 +131,7 @@ impl Executable {
         compilation: Compilation,
         sources: &Sources,
         options: lower::Options,
+        mode: Mode,
         file: FileId,
         start: Instant,
     ) -> Result<Executable, Failure> {
@@ -148,7 +150,7 @@ impl Executable {
             }
             None => return Err(Failure::Program(compilation.diagnostics)),
         };
-        match prepare(&mut made) {
+        match prepare(&mut made, mode) {
             Ok(()) => {}
             Err(Stopped::Rejected(found)) => {
                 let mut all = compilation.diagnostics;
