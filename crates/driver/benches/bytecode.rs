@@ -1,5 +1,5 @@
 //! How fast the bytecode executor is, and how much memory its plans take.
-//! Run with `cargo xtask bench bytecode`; the programs are in `bench/`.
+//! Run with `cargo xtask bench bytecode`; the programs are in `bench/memory/`.
 
 use einlang_driver::run::RunOptions;
 use einlang_driver::{Backend, Options, Session};
@@ -18,7 +18,7 @@ struct Case {
 const CASES: &[Case] = &[
     Case {
         name: "edit_distance",
-        text: include_str!("../../../bench/edit_distance.ein"),
+        text: include_str!("../../../bench/memory/edit_distance.ein"),
         output: "distance",
         // Per point: three additions, two minima, a comparison and a choice.
         n_operations: 7.0 * 20_000.0 * 20_000.0,
@@ -26,7 +26,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "heat",
-        text: include_str!("../../../bench/heat.ein"),
+        text: include_str!("../../../bench/memory/heat.ein"),
         output: "warmest",
         n_operations: 7.0 * 512.0 * 512.0 * 39.0,
         // Two planes, and the output.
@@ -34,7 +34,7 @@ const CASES: &[Case] = &[
     },
     Case {
         name: "lookback",
-        text: include_str!("../../../bench/lookback.ein"),
+        text: include_str!("../../../bench/memory/lookback.ein"),
         output: "last_one",
         n_operations: 3.0 * 1e8,
         // Eleven numbers, and the output.

@@ -7,7 +7,8 @@ use einlang_loops::plan::{Choices, plan};
 use einlang_sema::Resolved;
 use einlang_sema::lower::{self, Lowered};
 use einlang_source::Diagnostics;
-use einlang_tir::passes::{Ctx, PASSES, Stopped, run_passes};
+use einlang_tir::passes::{Ctx, PASSES, Pass, Stopped, pass, run_passes};
+use einlang_tir::region::InstKind;
 
 use crate::pipeline::Compilation;
 
@@ -23,6 +24,22 @@ pub fn lowered(
     let Resolved { program, interner, .. } = &compilation.resolved;
     Some(lower::lower(program, typed, shapes, interner, options))
 }
+
+/// Expands the derivatives of a program, and runs the passes that every program goes through before
+/// it is evaluated.
+pub(crate) fn prepare(lowered: &mut Lowered) -> Result<(), Stopped> {
+    let passes: Vec<Pass> = PREPARING.iter().filter_map(|name| pass(name)).collect();
+    for module in &mut lowered.program.modules {
+        let mut asks = false;
+        module.for_each_inst(&mut |inst| asks |= matches!(inst.kind, InstKind::Deriv { .. }));
+        let passes = if asks { PASSES } else { &passes };
+        run_passes(module, passes, &Ctx::default(), &mut |_, _| {})?;
+    }
+    Ok(())
+}
+
+/// The passes between lowering and evaluation of a module without derivatives, by name.
+const PREPARING: &[&str] = &["lift_locals"];
 
 /// The text of the program after lowering, or after the passes up to and including one.
 pub(crate) fn print(compilation: &Compilation, last: Option<&str>) -> String {

@@ -33,7 +33,7 @@ pub struct Plan {
 /// Plans a module.
 pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
     let mut module = module.clone();
-    let ctx = Ctx { verify: false, checked: choices.checked };
+    let ctx = Ctx { verify: false, checked: choices.checked, ..Ctx::default() };
     run_passes(&mut module, PASSES, &ctx, &mut |_, _| {}).map_err(|stopped| match stopped {
         Stopped::Rejected(found) => {
             let first = found.iter().next().map(|d| d.message.clone()).unwrap_or_default();
