@@ -28,7 +28,7 @@ fn binding_json(binding: &BindingStorage, sources: &Sources) -> String {
             let levels: Vec<String> = levels.iter().map(level_json).collect();
             format!("[{}]", levels.join(", "))
         }
-        AxisOrder::Other(order) => json_text(order),
+        AxisOrder::Other => "null".to_owned(),
     };
     let hint = hints::hint(binding)
         .map_or(String::new(), |hint| format!(", \"hint\": {}", json_text(&hint)));

@@ -20,7 +20,7 @@ pub(super) fn schedule(binding: &BindingStorage) -> String {
             };
             levels.iter().map(level).collect::<Vec<_>>().join(", ")
         }
-        AxisOrder::Other(_) => "clauses one after the other, or along diagonals".to_owned(),
+        AxisOrder::Other => "clauses one after the other, or along diagonals".to_owned(),
     }
 }
 
@@ -28,7 +28,7 @@ pub(super) fn schedule(binding: &BindingStorage) -> String {
 pub(super) fn descends(binding: &BindingStorage, axis: usize) -> bool {
     match &binding.schedule {
         AxisOrder::Axes(levels) => levels.iter().any(|l| l.axis == axis && l.descending),
-        AxisOrder::Other(_) => false,
+        AxisOrder::Other => false,
     }
 }
 

@@ -106,20 +106,23 @@ impl Ordered<'_> {
         at: usize,
         axis: &mut Axis,
     ) {
+        if self.is_data(read, at) {
+            return axis.refuse(Why::DynamicSelfRead, read.loc);
+        }
         match self.context.range(relaxed, gap) {
             Extent::Nothing => {}
             Extent::Values(_, Some(most)) => axis.reaches(most.max(0).unsigned_abs(), read.loc),
-            Extent::Values(_, None) => {
-                axis.far.0 = true;
-                let own = self.group.bindings[read.reader.binding].axes.len();
-                let data = read.at[at].as_var().is_some_and(|var| {
-                    read.by_data && read.domain.dims().iter().skip(own).any(|dim| *dim == var)
-                });
-                let why = if data { Why::DynamicSelfRead } else { Why::VaryingSelfRead };
-                axis.against.push(Reason { why, loc: read.loc });
-            }
+            Extent::Values(_, None) => axis.refuse(Why::VaryingSelfRead, read.loc),
             Extent::Unknown => axis.refuse(Why::Undecided, read.loc),
         }
+    }
+
+    /// Whether a read has data for a subscript of this axis.
+    fn is_data(&self, read: &Dependence, axis: usize) -> bool {
+        let own = self.group.bindings[read.reader.binding].axes.len();
+        let inner = read.domain.dims().get(own..).unwrap_or(&[]);
+        let any = |var| inner.contains(&var) && self.module.vars.names().name(var).is_none();
+        read.by_data && read.at[axis].as_var().is_some_and(any)
     }
 
     fn is_zero(&self, read: &Dependence, relaxed: &[Set], gap: &Quasi) -> bool {
@@ -131,7 +134,8 @@ impl Ordered<'_> {
 
     /// A read by a binding of the group whose own loops come after this axis has run.
     fn after(&self, read: &Dependence, level: ScheduledAxis, axis: &mut Axis) {
-        let at: Vec<Option<Quasi>> = read.at.iter().cloned().map(Some).collect();
+        let known = |(axis, at): (usize, &Quasi)| (!self.is_data(read, axis)).then(|| at.clone());
+        let at: Vec<Option<Quasi>> = read.at.iter().enumerate().map(known).collect();
         let writer = &self.group.bindings[read.writer.binding];
         let (axes, sets) = (&writer.axes[..], read.domain.sets());
         let reads = Reads { axes, at: &at, sets, loc: read.loc };

@@ -34,7 +34,7 @@ use std::collections::{HashMap, HashSet};
 use einlang_index::{Facts, Quasi};
 use einlang_tir::host::Program;
 use einlang_tir::module::{Binding, Group, Module};
-use einlang_tir::order::{Dependence, dependences, find_order, show_order};
+use einlang_tir::order::{Dependence, dependences};
 use einlang_tir::passes::{Ctx, inline_calls, split_clauses};
 use einlang_tir::region::InstKind;
 use einlang_tir::types::{Ident, Loc};
@@ -120,12 +120,14 @@ impl Prepared {
         for (name, found) in observe(&self.module, &self.tracked) {
             later.entry(name).or_default().splice(0..0, found);
         }
-        let recurrent = groups(&self.module).into_iter().filter(|group| is_recurrent(group));
-        recurrent.flat_map(|group| self.group(group, &later)).collect()
+        let all = groups(&self.module).into_iter().enumerate();
+        let recurrent = all.filter(|(_, group)| is_recurrent(group));
+        recurrent.flat_map(|(at, group)| self.group(at, group, &later)).collect()
     }
 
     fn group(
         &self,
+        number: usize,
         group: &Group,
         later: &HashMap<Ident, Vec<Observation>>,
     ) -> Vec<BindingStorage> {
@@ -141,16 +143,10 @@ impl Prepared {
                     (AxisOrder::Axes(nests[at].axes.clone()), ordered.decide(at, later))
                 }
                 None => {
-                    let order = find_order(&self.module, group);
-                    let order =
-                        order.map_or(String::new(), |o| show_order(&self.module, group, &o));
-                    (
-                        AxisOrder::Other(order),
-                        binding.axes.iter().map(|_| unordered(binding)).collect(),
-                    )
+                    (AxisOrder::Other, binding.axes.iter().map(|_| unordered(binding)).collect())
                 }
             };
-            self.described(binding, schedule, decisions)
+            self.described(number, binding, schedule, decisions)
         };
         bindings.map(decide).collect()
     }
@@ -165,6 +161,7 @@ impl Prepared {
 
     fn described(
         &self,
+        group: usize,
         binding: &Binding,
         schedule: AxisOrder,
         decisions: Vec<Decision>,
@@ -187,6 +184,7 @@ impl Prepared {
         BindingStorage {
             name: binding.name.clone(),
             module: self.module.name.clone(),
+            group,
             elem: binding.elem,
             loc: binding.loc,
             schedule,
