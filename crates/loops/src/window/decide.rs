@@ -49,6 +49,8 @@ pub(super) struct Decision {
 pub(super) struct Ordered<'a> {
     pub(super) module: &'a Module,
     pub(super) context: &'a Context,
+    /// What holds where other modules read.
+    pub(super) scopes: &'a [Context],
     pub(super) group: &'a Group,
     pub(super) reads: &'a [Dependence],
     pub(super) nests: &'a [Nest],
@@ -179,8 +181,10 @@ impl Ordered<'_> {
             }
         }
         let reads = Reads { axes: &b.axes, at, sets, loc };
+        let scope = observation.scope.and_then(|at| self.scopes.get(at));
+        let context = scope.unwrap_or(self.context);
         for level in nest {
-            let tail = reads.tail(self.module, self.context, level.axis, level.descending);
+            let tail = reads.tail(self.module, context, level.axis, level.descending);
             axes[level.axis].observed(tail);
         }
     }

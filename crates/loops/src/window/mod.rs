@@ -46,7 +46,7 @@ pub use report::{
 use context::Context;
 use decide::{Decision, Ordered};
 use nest::{Nest, order_axes};
-use observe::{Observation, Observed, observe};
+use observe::{Observation, Observations, Observed, observe};
 
 /// The windows of a whole program, whose entry gives outputs of these names.
 pub fn analyse_program(program: &Program, outputs: &[String]) -> StorageReport {
@@ -57,12 +57,11 @@ pub fn analyse_program(program: &Program, outputs: &[String]) -> StorageReport {
         if prepared[at].tracked.is_empty() {
             continue;
         }
-        let (later, vars, context) = import::observations(&prepared, at, &fates);
+        let (later, vars, scopes) = import::observations(&prepared, at, &fates);
         let here = &mut prepared[at];
-        let own = (std::mem::replace(&mut here.module.vars, vars), here.context.clone());
-        here.context = context;
-        bindings.extend(here.analysed(later));
-        (here.module.vars, here.context) = own;
+        let own = std::mem::replace(&mut here.module.vars, vars);
+        bindings.extend(here.analysed(later, &scopes));
+        here.module.vars = own;
     }
     StorageReport { bindings }
 }
@@ -72,10 +71,10 @@ pub fn analyse(module: &Module) -> StorageReport {
     let prepared = Prepared::new(module);
     let whole = |name: &Ident| {
         let what = Observed::Whole(Why::Output(name.as_str().to_owned()));
-        (name.clone(), vec![Observation { what, loc: Loc::default() }])
+        (name.clone(), vec![Observation::new(what, Loc::default())])
     };
     let later = module.outputs.iter().map(whole).collect();
-    StorageReport { bindings: prepared.analysed(later) }
+    StorageReport { bindings: prepared.analysed(later, &[]) }
 }
 
 /// A module as the analysis wants it.
@@ -113,7 +112,7 @@ impl Prepared {
     }
 
     /// The windows of the recurrent bindings, given who reads the outputs.
-    fn analysed(&self, mut later: HashMap<Ident, Vec<Observation>>) -> Vec<BindingStorage> {
+    fn analysed(&self, mut later: Observations, scopes: &[Context]) -> Vec<BindingStorage> {
         if self.tracked.is_empty() {
             return Vec::new();
         }
@@ -122,14 +121,15 @@ impl Prepared {
         }
         let all = groups(&self.module).into_iter().enumerate();
         let recurrent = all.filter(|(_, group)| is_recurrent(group));
-        recurrent.flat_map(|(at, group)| self.group(at, group, &later)).collect()
+        recurrent.flat_map(|(at, group)| self.group(at, group, &later, scopes)).collect()
     }
 
     fn group(
         &self,
         number: usize,
         group: &Group,
-        later: &HashMap<Ident, Vec<Observation>>,
+        later: &Observations,
+        scopes: &[Context],
     ) -> Vec<BindingStorage> {
         let reads = dependences(&self.module, group);
         let nests = self.nests(group, &reads);
@@ -139,7 +139,7 @@ impl Prepared {
             let (schedule, decisions) = match &nests {
                 Some(nests) => {
                     let (module, context) = (&self.module, &self.context);
-                    let ordered = Ordered { module, context, group, reads: &reads, nests };
+                    let ordered = Ordered { module, context, scopes, group, reads: &reads, nests };
                     (AxisOrder::Axes(nests[at].axes.clone()), ordered.decide(at, later))
                 }
                 None => {
