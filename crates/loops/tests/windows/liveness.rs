@@ -40,20 +40,25 @@ impl<'a> Simulation<'a> {
             observed: Vec::new(),
             data: HashSet::new(),
         };
-        // Within one step a binding comes after the one that it reads there.
-        let first = usize::from(zero_read(case, 0, 1));
-        for binding in 0..case.bindings.len() {
+        for (binding, order) in orders.iter().enumerate() {
             for point in points(&case.extents) {
-                let turn = if case.bindings.len() == 1 || binding == first { 0 } else { 1 };
-                let time = (orders[binding].0, simulation.coordinates(binding, &point), turn);
+                let time = (order.0, simulation.coordinates(binding, &point), 0);
                 simulation.time.insert((binding, point.clone()), time);
                 simulation.reads_of(binding, &point);
-                let wanted =
-                    case.observers.iter().any(|o| o.of() == binding && o.reads(&point, case));
-                if wanted {
+                let observers = case.observers.iter().filter(|observer| observer.of() == binding);
+                if observers.into_iter().any(|observer| observer.reads(&point, case)) {
                     simulation.observed.push((binding, point));
                 }
             }
+        }
+        // Within one step a binding comes after the one that it reads there.
+        let at_once = |(reader, target): &&(At, At)| {
+            reader.0 != target.0 && simulation.time[reader] == simulation.time[target]
+        };
+        if let Some(((late, _), _)) = simulation.reads.iter().find(at_once) {
+            let late = *late;
+            let all = simulation.time.iter_mut().filter(|(at, _)| at.0 == late);
+            all.for_each(|(_, time)| time.2 = 1);
         }
         simulation
     }
@@ -163,15 +168,6 @@ impl<'a> Simulation<'a> {
         let late = |at: &&At| at.0 == binding && next(at).is_some();
         self.reads.iter().find(early).is_some() || self.observed.iter().find(late).is_some()
     }
-}
-
-/// Whether a binding reads the same point of another.
-fn zero_read(case: &Case, reader: usize, of: usize) -> bool {
-    let clauses = case.bindings.get(reader).into_iter().flatten();
-    clauses.flat_map(|clause| &clause.reads).any(|read| match read {
-        Read::Offset { of: target, offset, .. } => *target == of && offset.iter().all(|o| *o == 0),
-        _ => false,
-    })
 }
 
 /// All points of a box.
