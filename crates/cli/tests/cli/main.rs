@@ -7,6 +7,7 @@ mod check;
 mod colors;
 mod document;
 mod explain;
+mod explain_storage;
 mod fmt;
 mod help;
 mod ir;

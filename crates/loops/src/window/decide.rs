@@ -41,6 +41,7 @@ pub(super) struct Decision {
     pub(super) lookback: Option<u64>,
     pub(super) tail: Option<u64>,
     pub(super) keep: Keep,
+    pub(super) possible: Option<u64>,
     pub(super) conditions: Vec<Condition>,
     pub(super) reasons: Vec<Reason>,
 }
@@ -244,10 +245,11 @@ impl Axis {
 
     fn decided(mut self) -> Decision {
         let (lookback, tail) = (self.lookback.0, self.tail.0);
-        let keep = match self.against.is_empty() {
-            true => Keep::Window(lookback.saturating_add(1).max(tail)),
-            false => Keep::Full,
-        };
+        let window = lookback.saturating_add(1).max(tail);
+        let keep = if self.against.is_empty() { Keep::Window(window) } else { Keep::Full };
+        let shown =
+            |reason: &Reason| matches!(reason.why, Why::Output(_) | Why::Printed | Why::Saved);
+        let possible = self.against.iter().all(shown).then_some(window);
         let mut reasons = Vec::new();
         if keep == Keep::Full {
             self.conditions.clear();
@@ -269,6 +271,7 @@ impl Axis {
             lookback: (!self.far.0).then_some(lookback),
             tail: (!self.far.1).then_some(tail),
             keep,
+            possible,
             conditions: self.conditions,
             reasons,
         }

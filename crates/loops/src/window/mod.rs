@@ -173,6 +173,7 @@ impl Prepared {
             lookback: decision.lookback,
             tail: decision.tail,
             keep: decision.keep,
+            possible: decision.possible,
             condition_text: decision
                 .conditions
                 .iter()
@@ -196,7 +197,14 @@ impl Prepared {
 
 fn unordered(binding: &Binding) -> Decision {
     let reasons = vec![Reason { why: Why::NoAxisOrder, loc: binding.loc }];
-    Decision { lookback: None, tail: None, keep: Keep::Full, conditions: Vec::new(), reasons }
+    Decision {
+        lookback: None,
+        tail: None,
+        keep: Keep::Full,
+        possible: None,
+        conditions: Vec::new(),
+        reasons,
+    }
 }
 
 /// All groups of a module, those inside regions after the ones around them.

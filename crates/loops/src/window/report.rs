@@ -83,6 +83,9 @@ pub struct AxisStorage {
     pub tail: Option<u64>,
     /// What is kept.
     pub keep: Keep,
+    /// The window that would be enough if the tensor were not an output, printed or saved, where
+    /// nothing else stands in the way.
+    pub possible: Option<u64>,
     /// What must hold when the program starts for the window to be enough; otherwise the axis is
     /// kept in full.
     pub conditions: Vec<Condition>,

@@ -219,7 +219,7 @@ impl Writer<'_> {
     }
 
     /// A subscript so many points from where the axis stops.
-    fn from_end(&self, axis: usize, back: i64) -> String {
+    fn counted_back(&self, axis: usize, back: i64) -> String {
         match self.case.descending[axis] {
             true => back.to_string(),
             false => self.end(axis, -1 - back),
@@ -231,12 +231,13 @@ impl Writer<'_> {
         let own: Vec<String> = (0..rank).map(|axis| format!("o{at}_{axis}")).collect();
         let mut axes: Vec<usize> = Vec::new();
         let mut before = String::new();
-        let mut subscripts: Vec<String> = (0..rank).map(|axis| self.from_end(axis, 0)).collect();
+        let mut subscripts: Vec<String> =
+            (0..rank).map(|axis| self.counted_back(axis, 0)).collect();
         let value = self.value();
         match observer {
             Observer::Printed { .. } => return,
             Observer::Point { back, .. } => {
-                subscripts = (0..rank).map(|axis| self.from_end(axis, back[axis])).collect();
+                subscripts = (0..rank).map(|axis| self.counted_back(axis, back[axis])).collect();
             }
             Observer::Function { .. } => {
                 self.text += &format!(
