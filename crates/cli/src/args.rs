@@ -26,7 +26,7 @@ pub(crate) const HELP_TEMPLATE: &str =
 
 /// The answer to `--version`; `-V` gives its first words only.
 const LONG_VERSION: &str =
-    concat!(env!("CARGO_PKG_VERSION"), "\nbackends: interp (evaluates point by point)");
+    concat!(env!("CARGO_PKG_VERSION"), "\nbackends: interp (evaluates point by point), bytecode (runs loops)");
 
 const EXAMPLES: &str = "\
 Examples:

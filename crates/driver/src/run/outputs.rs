@@ -55,7 +55,7 @@ impl Outcome {
             .map(|output| format!("{}: {}", json_text(&output.name), output.json()))
             .collect();
         format!(
-            "{{\"outputs\": {{{}}}, \"storage\": {}, \"timings\": {{\"compile\": {:.6}, \"run\": {:.6}}}, \"memory\": {{\"peak\": {}}}}}",
+            "{{\"outputs\": {{{}}}, \"storage\": {}, \"timings\": {{\"compile\": {:.6}, \"run\": {:.6}, \"peak_bytes\": {}}}}}",
             outputs.join(", "),
             self.storage.as_deref().unwrap_or("{}"),
             self.compiled_in.as_secs_f64(),
