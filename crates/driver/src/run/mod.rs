@@ -208,6 +208,7 @@ impl Executable {
             storage: None,
             compiled_in: self.compiled_in,
             ran_in: start.elapsed(),
+            peak: options.limits.report.peak(),
         })
     }
 

@@ -21,14 +21,14 @@ fn binding_json(binding: &BindingStorage, sources: &Sources) -> String {
         .axes
         .iter()
         .enumerate()
-        .map(|(at, axis)| axis_json(at, axis, words::descends(binding, at), sources))
+        .map(|(at, axis)| axis_json(binding, at, axis, sources))
         .collect();
     let schedule = match &binding.schedule {
         AxisOrder::Axes(levels) => {
             let levels: Vec<String> = levels.iter().map(level_json).collect();
             format!("[{}]", levels.join(", "))
         }
-        AxisOrder::Other(order) => json_text(order),
+        AxisOrder::Other => "null".to_owned(),
     };
     let hint = hints::hint(binding)
         .map_or(String::new(), |hint| format!(", \"hint\": {}", json_text(&hint)));
@@ -49,7 +49,7 @@ fn level_json(level: &ScheduledAxis) -> String {
     format!("{{\"axis\": {}, \"direction\": \"{direction}\"{shift}}}", level.axis)
 }
 
-fn axis_json(at: usize, axis: &AxisStorage, descending: bool, sources: &Sources) -> String {
+fn axis_json(binding: &BindingStorage, at: usize, axis: &AxisStorage, sources: &Sources) -> String {
     let window = match axis.keep {
         Keep::Window(n) => n.to_string(),
         Keep::Full => "\"full\"".to_owned(),
@@ -58,7 +58,7 @@ fn axis_json(at: usize, axis: &AxisStorage, descending: bool, sources: &Sources)
         .reasons
         .iter()
         .map(|reason| {
-            let text = words::reason(reason, axis, descending);
+            let text = words::reason(reason, binding, at);
             match words::place(reason, sources) {
                 None => (text, None),
                 Some((file, line, column, excerpt)) => (

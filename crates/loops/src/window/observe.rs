@@ -24,6 +24,15 @@ pub(super) struct Observation {
     pub(super) what: Observed,
     /// Where it is written.
     pub(super) loc: Loc,
+    /// Whose facts hold where it happens: a number of `import`, none for the module itself.
+    pub(super) scope: Option<usize>,
+}
+
+impl Observation {
+    /// A read by something that knows no more than the module of the tensor.
+    pub(super) fn new(what: Observed, loc: Loc) -> Observation {
+        Observation { what, loc, scope: None }
+    }
 }
 
 /// What an observer reads.
@@ -68,7 +77,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn found(&mut self, tensor: &Ident, what: Observed, loc: Loc) {
-        self.found.entry(tensor.clone()).or_default().push(Observation { what, loc });
+        self.found.entry(tensor.clone()).or_default().push(Observation::new(what, loc));
     }
 
     fn group(&mut self, group: &Group, over: &Domain, known: &Known) {

@@ -30,6 +30,8 @@ pub struct BindingStorage {
     pub name: Ident,
     /// The module.
     pub module: String,
+    /// Which group of the module it belongs to; bindings of one group are computed together.
+    pub group: usize,
     /// The type of the elements.
     pub elem: Elem,
     /// Where it was defined.
@@ -48,8 +50,8 @@ pub enum AxisOrder {
     /// Axis after axis, outermost first.
     Axes(Vec<ScheduledAxis>),
     /// No order of the axes alone computes it: clauses come one after the other, or the points
-    /// follow a diagonal. The text is that of the order which was found, if one was.
-    Other(String),
+    /// follow a diagonal.
+    Other,
 }
 
 /// One axis of a schedule.
@@ -61,6 +63,9 @@ pub struct ScheduledAxis {
     pub descending: bool,
     /// How many steps later it runs than the other bindings of its group.
     pub shift: i64,
+    /// The loop: bindings of a group with the same number at the same place share it, and otherwise
+    /// the one with the smaller number comes first.
+    pub in_loop: usize,
 }
 
 /// What is kept along one axis.
@@ -78,6 +83,9 @@ pub struct AxisStorage {
     pub tail: Option<u64>,
     /// What is kept.
     pub keep: Keep,
+    /// The window that would be enough if the tensor were not an output, printed or saved, where
+    /// nothing else stands in the way.
+    pub possible: Option<u64>,
     /// What must hold when the program starts for the window to be enough; otherwise the axis is
     /// kept in full.
     pub conditions: Vec<Condition>,
