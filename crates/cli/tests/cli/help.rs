@@ -2,8 +2,8 @@
 
 use crate::support::Sandbox;
 
-const COMMANDS: [&str; 8] =
-    ["run", "repl", "check", "fmt", "explain", "explain-storage", "ir", "completions"];
+const COMMANDS: [&str; 9] =
+    ["run", "repl", "check", "fmt", "doc", "explain", "explain-storage", "ir", "completions"];
 
 #[test]
 fn the_help_of_the_binary() {
