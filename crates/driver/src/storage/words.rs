@@ -33,7 +33,7 @@ pub(super) fn descends(binding: &BindingStorage, axis: usize) -> bool {
 }
 
 /// What a reason says about an axis; it follows the words of the source that it is about.
-pub(super) fn reason(reason: &Reason, binding: &BindingStorage, axis: usize) -> String {
+fn reason(reason: &Reason, binding: &BindingStorage, axis: usize) -> String {
     let end = if descends(binding, axis) { "first" } else { "last" };
     let along = binding.axes.get(axis).map_or("", |axis| axis.name.as_str());
     let name = binding.name.as_str();
@@ -69,8 +69,23 @@ pub(super) fn reason(reason: &Reason, binding: &BindingStorage, axis: usize) -> 
     }
 }
 
+/// The reason as a sentence without an end, and its place.
+pub(super) fn sentence(
+    reason: &Reason,
+    binding: &BindingStorage,
+    axis: usize,
+    sources: &Sources,
+) -> (String, Option<(String, u32, u32, String)>) {
+    let words = self::reason(reason, binding, axis);
+    match place(reason, sources) {
+        Some(place) => (format!("`{}` {words}", place.3), Some(place)),
+        None if words.starts_with('`') => (words, None),
+        None => (format!("a read {words}"), None),
+    }
+}
+
 /// The place of a reason: file, line and column, and what is written there.
-pub(super) fn place(reason: &Reason, sources: &Sources) -> Option<(String, u32, u32, String)> {
+fn place(reason: &Reason, sources: &Sources) -> Option<(String, u32, u32, String)> {
     let span = reason.loc.0?;
     let at = sources.line_col(span);
     Some((sources.name(span.file).to_owned(), at.line, at.col, excerpt(sources.slice(span))))
