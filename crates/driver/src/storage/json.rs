@@ -30,10 +30,14 @@ fn binding_json(binding: &BindingStorage, sources: &Sources) -> String {
         }
         AxisOrder::Other => "null".to_owned(),
     };
+    let with = binding
+        .along_with
+        .as_ref()
+        .map_or(String::new(), |other| format!(", \"along_with\": {}", json_text(other.as_str())));
     let hint = hints::hint(binding)
         .map_or(String::new(), |hint| format!(", \"hint\": {}", json_text(&hint)));
     format!(
-        "{{\"axes\": [{}], \"schedule\": {schedule}, \"bytes\": {{\"full\": {}, \"kept\": {}}}{hint}}}",
+        "{{\"axes\": [{}], \"schedule\": {schedule}, \"bytes\": {{\"full\": {}, \"kept\": {}}}{with}{hint}}}",
         axes.join(", "),
         number(binding.full_bytes()),
         number(binding.kept_bytes()),

@@ -18,7 +18,11 @@ pub(super) fn schedule(binding: &BindingStorage) -> String {
                     n => format!("{name} {direction}, {} later", steps(n.unsigned_abs())),
                 }
             };
-            format!("along {}", levels.iter().map(level).collect::<Vec<_>>().join(", "))
+            let levels = levels.iter().map(level).collect::<Vec<_>>().join(", ");
+            match &binding.along_with {
+                Some(other) => format!("with `{}`, along {levels}", other.as_str()),
+                None => format!("along {levels}"),
+            }
         }
         AxisOrder::Other => "clause by clause, or along diagonals".to_owned(),
     }
@@ -38,6 +42,8 @@ fn reason(reason: &Reason, binding: &BindingStorage, axis: usize) -> String {
     let along = binding.axes.get(axis).map_or("", |axis| axis.name.as_str());
     let name = binding.name.as_str();
     match &reason.why {
+        Why::Spans(1) => format!("reads one point of `{along}` in each step"),
+        Why::Spans(n) => format!("is among reads that span {} of `{along}`", steps(*n)),
         Why::Lookback(n) => format!("reaches {} back along `{along}`", steps(*n)),
         Why::Tail(1) => format!("reads the {end} point of `{along}`"),
         Why::Tail(n) => format!("reads within the {end} {n} points of `{along}`"),

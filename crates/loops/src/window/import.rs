@@ -275,7 +275,7 @@ impl<'a> Importer<'a> {
             }
             whole @ Observed::Whole(_) => whole,
         };
-        Observation { what, loc, scope: Some(self.scopes.len()) }
+        Observation { scope: Some(self.scopes.len()), ..Observation::new(what, loc) }
     }
 
     fn points(
