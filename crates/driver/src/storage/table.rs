@@ -82,12 +82,11 @@ fn reasons(binding: &BindingStorage, at: usize, sources: &Sources) -> Vec<String
             1 => " (and 1 more read)".to_owned(),
             n => format!(" (and {n} more reads)"),
         };
-        let words = words::reason(reason, binding, at);
-        lines.push(match words::place(reason, sources) {
-            Some((file, line, column, excerpt)) => {
-                format!("{file}:{line}:{column}: `{excerpt}` {words}{more}")
+        lines.push(match words::sentence(reason, binding, at, sources) {
+            (words, Some((file, line, column, _))) => {
+                format!("{file}:{line}:{column}: {words}{more}")
             }
-            None => format!("{words}{more}"),
+            (words, None) => format!("{words}{more}"),
         });
     }
     lines

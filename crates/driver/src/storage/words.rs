@@ -18,7 +18,11 @@ pub(super) fn schedule(binding: &BindingStorage) -> String {
                     n => format!("{name} {direction}, {} later", steps(n.unsigned_abs())),
                 }
             };
-            format!("along {}", levels.iter().map(level).collect::<Vec<_>>().join(", "))
+            let levels = levels.iter().map(level).collect::<Vec<_>>().join(", ");
+            match &binding.along_with {
+                Some(other) => format!("with `{}`, along {levels}", other.as_str()),
+                None => format!("along {levels}"),
+            }
         }
         AxisOrder::Other => "clause by clause, or along diagonals".to_owned(),
     }
@@ -33,11 +37,13 @@ pub(super) fn descends(binding: &BindingStorage, axis: usize) -> bool {
 }
 
 /// What a reason says about an axis; it follows the words of the source that it is about.
-pub(super) fn reason(reason: &Reason, binding: &BindingStorage, axis: usize) -> String {
+fn reason(reason: &Reason, binding: &BindingStorage, axis: usize) -> String {
     let end = if descends(binding, axis) { "first" } else { "last" };
     let along = binding.axes.get(axis).map_or("", |axis| axis.name.as_str());
     let name = binding.name.as_str();
     match &reason.why {
+        Why::Spans(1) => format!("reads one point of `{along}` in each step"),
+        Why::Spans(n) => format!("is among reads that span {} of `{along}`", steps(*n)),
         Why::Lookback(n) => format!("reaches {} back along `{along}`", steps(*n)),
         Why::Tail(1) => format!("reads the {end} point of `{along}`"),
         Why::Tail(n) => format!("reads within the {end} {n} points of `{along}`"),
@@ -69,8 +75,23 @@ pub(super) fn reason(reason: &Reason, binding: &BindingStorage, axis: usize) -> 
     }
 }
 
+/// The reason as a sentence without an end, and its place.
+pub(super) fn sentence(
+    reason: &Reason,
+    binding: &BindingStorage,
+    axis: usize,
+    sources: &Sources,
+) -> (String, Option<(String, u32, u32, String)>) {
+    let words = self::reason(reason, binding, axis);
+    match place(reason, sources) {
+        Some(place) => (format!("`{}` {words}", place.3), Some(place)),
+        None if words.starts_with('`') => (words, None),
+        None => (format!("a read {words}"), None),
+    }
+}
+
 /// The place of a reason: file, line and column, and what is written there.
-pub(super) fn place(reason: &Reason, sources: &Sources) -> Option<(String, u32, u32, String)> {
+fn place(reason: &Reason, sources: &Sources) -> Option<(String, u32, u32, String)> {
     let span = reason.loc.0?;
     let at = sources.line_col(span);
     Some((sources.name(span.file).to_owned(), at.line, at.col, excerpt(sources.slice(span))))

@@ -7,7 +7,7 @@
 //! computed after the axis has run, within one step of a loop outside, count from its end, as later
 //! reads do.
 
-use einlang_index::{Constraint, Quasi, Set};
+use einlang_index::{Constraint, Quasi, Set, Var};
 use einlang_tir::module::{Condition, Group, Module};
 use einlang_tir::order::Dependence;
 use einlang_tir::types::Loc;
@@ -190,25 +190,30 @@ impl Ordered<'_> {
         }
     }
 
-    /// The reading points without what bounds the axes of the reader alone; fixed points of clauses
-    /// stay.
+    /// The reading points without what bounds the axes of the reader alone.
     fn relaxed(&self, read: &Dependence) -> Vec<Set> {
         let own = self.group.bindings[read.reader.binding].axes.len();
         let inner = read.domain.dims().get(own..).unwrap_or(&[]);
-        let stays = |constraint: &Constraint| {
-            matches!(constraint, Constraint::Eq(_))
-                || vars_of(constraint).iter().any(|var| inner.contains(var))
-        };
-        let sets = read.domain.sets().iter();
-        sets.map(|set| {
-            Set::new(set.constraints().filter(stays)).unwrap_or_else(|_| Set::everything())
-        })
-        .collect()
+        read.domain
+            .sets()
+            .iter()
+            .map(|set| without_axes(set, &|var| inner.contains(&var)))
+            .collect()
     }
 
     fn name(&self, binding: usize, axis: usize) -> String {
         show::name(self.module, self.group.bindings[binding].axes[axis].var)
     }
+}
+
+/// The constraints of a set that mention an inner variable, and the equalities: fixed points of
+/// clauses stay.
+pub(super) fn without_axes(set: &Set, is_inner: &dyn Fn(Var) -> bool) -> Set {
+    let stays = |constraint: &Constraint| {
+        matches!(constraint, Constraint::Eq(_))
+            || vars_of(constraint).iter().any(|var| is_inner(*var))
+    };
+    Set::new(set.constraints().filter(stays)).unwrap_or_else(|_| Set::everything())
 }
 
 impl Axis {

@@ -75,7 +75,7 @@ impl<'a> Importer<'a> {
     fn uses(&mut self, run: &Run, number: u32, found: &mut Vec<Observation>) {
         let uses = self.fates.all_uses(number);
         if Fates::is_cut(&uses) {
-            return found.push(escapes());
+            return found.push(Observation::new(Observed::Whole(Why::Undecided), Loc::default()));
         }
         for how in uses {
             match how {
@@ -275,7 +275,7 @@ impl<'a> Importer<'a> {
             }
             whole @ Observed::Whole(_) => whole,
         };
-        Observation { what, loc, scope: Some(self.scopes.len()) }
+        Observation { scope: Some(self.scopes.len()), ..Observation::new(what, loc) }
     }
 
     fn points(

@@ -13,6 +13,7 @@
 //! | `nest.rs` | the order in which axes run |
 //! | `observe.rs`, `escape.rs`, `import.rs` | later reads: in the module, in the host, in other modules |
 //! | `tail.rs`, `decide.rs` | tails, lookbacks and the decision |
+//! | `producers.rs` | tensors that a recurrence reads in its own order |
 //! | `show.rs` | names and extents as the source has them |
 //!
 //! Invariant: a window that is reported is enough. Whatever is not understood is kept in full, with
@@ -25,6 +26,7 @@ mod import;
 mod integers;
 mod nest;
 mod observe;
+mod producers;
 mod report;
 mod show;
 mod tail;
@@ -121,7 +123,8 @@ impl Prepared {
         }
         let all = groups(&self.module).into_iter().enumerate();
         let recurrent = all.filter(|(_, group)| is_recurrent(group));
-        recurrent.flat_map(|(at, group)| self.group(at, group, &later, scopes)).collect()
+        let decided = recurrent.flat_map(|(at, group)| self.group(at, group, &later, scopes));
+        decided.chain(self.producers()).collect()
     }
 
     fn group(
@@ -190,6 +193,7 @@ impl Prepared {
             loc: binding.loc,
             schedule,
             axes: binding.axes.iter().zip(decisions).map(axis).collect(),
+            along_with: None,
             leaves: self.module.outputs.contains(&binding.name),
         }
     }

@@ -4,10 +4,11 @@ use einlang_index::Quasi;
 use einlang_tir::module::Condition;
 use einlang_tir::types::{Elem, Ident, Loc};
 
-/// What is kept of every recurrent binding of a program.
+/// What is kept of every recurrent binding of a program, and of those that are made along with one.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StorageReport {
-    /// The bindings, module by module, in the order of their definition.
+    /// The bindings, module by module, in the order of their definition; in each module the
+    /// recurrent ones come first.
     pub bindings: Vec<BindingStorage>,
 }
 
@@ -40,6 +41,9 @@ pub struct BindingStorage {
     pub schedule: AxisOrder,
     /// The axes, in the order in which they are written.
     pub axes: Vec<AxisStorage>,
+    /// For a binding that does not read itself: the recurrence that reads it, along with which it
+    /// can be computed.
+    pub along_with: Option<Ident>,
     /// Whether the tensor also leaves its module, for another one or for the host.
     pub leaves: bool,
 }
@@ -118,6 +122,8 @@ pub struct Reason {
 pub enum Why {
     /// A self-read reaches this many steps back.
     Lookback(u64),
+    /// The reads of the recurrence that it is computed along with lie within this many steps.
+    Spans(u64),
     /// A later read reaches this many points from the end.
     Tail(u64),
     /// The program gives the tensor as this output.
