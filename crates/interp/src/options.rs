@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use crate::native::Native;
 use crate::report::Report;
 use crate::stop::{Stop, StopCode};
 
@@ -31,6 +32,8 @@ pub struct Options {
     pub interrupt: Interrupt,
     /// What evaluates tensor code.
     pub backend: Backend,
+    /// What makes machine code.
+    pub native: Option<Native>,
     /// Where it is written down how the tensor code was evaluated.
     pub report: Report,
 }
@@ -43,6 +46,8 @@ pub enum Backend {
     Oracle,
     /// Register code made from the loop IR; what has none stays with the oracle.
     Bytecode,
+    /// Machine code made from the loop IR by [`Options::native`], or else register code.
+    Native,
 }
 
 /// A switch by which somebody else stops an evaluation. Its copies are one switch.
@@ -82,6 +87,7 @@ impl Default for Options {
             deadline: None,
             interrupt: Interrupt::default(),
             backend: Backend::default(),
+            native: None,
             report: Report::default(),
         }
     }

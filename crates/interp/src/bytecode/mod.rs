@@ -12,7 +12,7 @@
 //! | `exec.rs` | the machine |
 //! | `buffer.rs`, `pairs.rs` | memory of tensors, sums in pairs |
 
-mod buffer;
+pub(crate) mod buffer;
 mod code;
 mod compile;
 mod exec;
@@ -29,8 +29,10 @@ use einlang_tir::passes::{Ctx, PASSES, run_passes};
 use self::buffer::Memory;
 use self::code::Code;
 use self::exec::Machine;
+pub(crate) use self::exec::LARGEST;
 use crate::host::HostFunctions;
-use crate::options::Meter;
+use crate::native::{NativeKernel, NativeMachine};
+use crate::options::{Backend, Meter, Options};
 use crate::stop::Stop;
 use crate::tensor::TensorValue;
 
@@ -54,11 +56,13 @@ impl From<Stop> for Fault {
 pub(crate) struct Compiled {
     kernel: Kernel,
     code: Code,
+    native: Option<Box<dyn NativeKernel>>,
 }
 
 impl Compiled {
     /// Compiles a module, or says why it stays with the oracle.
-    pub(crate) fn new(module: &Module, checked: bool) -> Result<Compiled, String> {
+    pub(crate) fn new(module: &Module, options: &Options) -> Result<Compiled, String> {
+        let checked = options.checked;
         let mut module = module.clone();
         let ctx = Ctx { verify: false, checked };
         run_passes(&mut module, PASSES, &ctx, &mut |_, _| {})
@@ -66,7 +70,11 @@ impl Compiled {
         let schedule = decide(&module).map_err(|not| not.why)?;
         let kernel = lower(&module, &schedule).map_err(|not| not.why)?;
         let code = compile::compile(&kernel, checked).map_err(|large| large.0)?;
-        Ok(Compiled { kernel, code })
+        let native = match (options.backend, &options.native) {
+            (Backend::Native, Some(native)) => Some(native.0.compile(&kernel, checked)?),
+            _ => None,
+        };
+        Ok(Compiled { kernel, code, native })
     }
 
     /// What trapped.
@@ -89,6 +97,10 @@ impl Compiled {
             });
         if !fits {
             return Err(Fault::Trap(SiteId(u32::MAX)));
+        }
+        if let Some(native) = &self.native {
+            let machine = NativeMachine::new(&self.kernel, inputs, numbers, meter, host)?;
+            return machine.execute(&**native);
         }
         let memory = inputs.iter().map(|input| Memory::of_input(Arc::clone(input))).collect();
         let mut machine = Machine::new(&self.kernel, &self.code, memory, numbers, meter, host)?;

@@ -111,7 +111,7 @@ impl Shared<'_> {
             return known.clone();
         }
         let module = self.modules.get(name.as_str())?;
-        let made = Compiled::new(module, options.checked);
+        let made = Compiled::new(module, options);
         options.report.note(name.as_str(), made.as_ref().err().cloned());
         let made = made.ok().map(Rc::new);
         self.compiled.borrow_mut().insert(name.as_str().to_owned(), made.clone());
