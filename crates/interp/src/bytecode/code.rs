@@ -215,6 +215,17 @@ pub(super) enum Inst {
     PairsGap(u16),
     /// The sum, and whether there was a term.
     PairsEnd { state: u16, dst: Reg, any: Reg },
+    /// Jumps where the points of a table are sorted by their keys; otherwise it becomes empty.
+    IfSorted { table: u32, to: Target },
+    /// Writes down the key of the current point.
+    KeysAdd { table: u32, a: Reg },
+    /// All keys are written down.
+    KeysEnd(u32),
+    /// The points with this key are to be visited.
+    Visit { table: u32, a: Reg },
+    /// Goes to the next of these points, after which gaps of the sum in pairs are counted; jumps if
+    /// there is none.
+    VisitNext { table: u32, pairs: u16, to: Target },
     /// Gives a buffer its memory.
     Alloc(u32),
     /// Takes it away.
@@ -270,6 +281,8 @@ pub(super) struct Code {
     pub(super) calls: Vec<Call>,
     /// The types of sums in pairs.
     pub(super) pairs: Vec<Elem>,
+    /// The index registers of points that are sorted by keys.
+    pub(super) keys: Vec<Vec<Reg>>,
     /// Registers that hold constants.
     pub(super) constants: Vec<(Reg, u64)>,
     /// The registers of the caller's symbols.

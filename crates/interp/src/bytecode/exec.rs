@@ -7,6 +7,7 @@ use einlang_tir::constant::Const;
 use super::Fault;
 use super::buffer::{Data, Memory};
 use super::code::{Call, Code, Inst, Reg};
+use super::keys::{Keys, place};
 use super::pairs::Pairs;
 use crate::host::HostFunctions;
 use crate::options::Meter;
@@ -29,14 +30,15 @@ pub(super) struct Machine<'r> {
     regs: Box<[u64; N_REGS]>,
     memory: Vec<Memory>,
     pairs: Vec<Pairs>,
+    keys: Vec<Keys>,
     meter: &'r Meter,
     host: Option<&'r dyn HostFunctions>,
-    pc: usize,
 }
 
 impl Drop for Machine<'_> {
     fn drop(&mut self) {
         self.memory.iter_mut().for_each(|memory| memory.free(self.meter));
+        self.keys.iter_mut().for_each(|keys| keys.free(self.meter));
     }
 }
 
@@ -60,7 +62,7 @@ impl<'r> Machine<'r> {
             pairs: code.pairs.iter().map(|elem| Pairs::new(*elem, checked)).collect(),
             meter,
             host,
-            pc: 0,
+            keys: code.keys.iter().map(|vars| Keys::new(vars.len())).collect(),
         };
         let own = kernel.buffers.iter().skip(kernel.n_inputs);
         machine.memory.extend(own.map(Memory::new));
@@ -330,7 +332,45 @@ impl<'r> Machine<'r> {
                 self.regs[usize::from(any)] = u64::from(sum.is_some());
                 self.regs[usize::from(dst)] = sum.unwrap_or(0);
             }
+            Inst::IfSorted { .. }
+            | Inst::KeysAdd { .. }
+            | Inst::KeysEnd(_)
+            | Inst::Visit { .. }
+            | Inst::VisitNext { .. } => return self.sorted(inst),
             other => return self.buffers(other),
+        }
+        Ok(None)
+    }
+
+    /// Instructions about points by their keys.
+    fn sorted(&mut self, inst: Inst) -> Result<Option<usize>, Fault> {
+        match inst {
+            Inst::IfSorted { table, to } if self.keys[table as usize].is_sorted() => {
+                return Ok(Some(to as usize));
+            }
+            Inst::KeysAdd { table, a } => {
+                let (regs, vars) = (&self.regs, &self.code.keys[table as usize]);
+                let point = vars.iter().map(|reg| regs[usize::from(*reg)] as i64);
+                self.keys[table as usize].add(regs[usize::from(a)], point);
+            }
+            Inst::KeysEnd(table) => self.keys[table as usize].sort(self.meter)?,
+            Inst::Visit { table, a } => {
+                self.keys[table as usize].visit(self.regs[usize::from(a)]);
+            }
+            Inst::VisitNext { table, pairs, to } => {
+                // Visits are rounds without a loop of their own.
+                self.meter.step(1)?;
+                let Some((position, point)) = self.keys[table as usize].next() else {
+                    return Ok(Some(to as usize));
+                };
+                place(point, &self.code.keys[table as usize], &mut self.regs[..]);
+                if let Some(pairs) = self.pairs.get_mut(usize::from(pairs))
+                    && !pairs.skip_to(position)
+                {
+                    return Err(Fault::Trap(SiteId(u32::MAX)));
+                }
+            }
+            _ => {}
         }
         Ok(None)
     }

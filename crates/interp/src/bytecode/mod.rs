@@ -10,12 +10,13 @@
 //! | `code.rs` | instructions |
 //! | `compile/` | from loop IR to instructions |
 //! | `exec.rs` | the machine |
-//! | `buffer.rs`, `pairs.rs` | memory of tensors, sums in pairs |
+//! | `buffer.rs`, `pairs.rs`, `keys.rs` | memory of tensors, sums in pairs, points by their keys |
 
 pub(crate) mod buffer;
 mod code;
 mod compile;
 mod exec;
+mod keys;
 mod pairs;
 
 use std::sync::Arc;

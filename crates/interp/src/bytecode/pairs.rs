@@ -33,9 +33,15 @@ impl Pairs {
 
     /// Adds the term of the next point, or a gap; false if it traps.
     #[inline]
-    pub(super) fn push(&mut self, mut term: Option<u64>) -> bool {
-        self.n_terms += 1;
-        for _ in 0..self.n_terms.trailing_zeros() {
+    pub(super) fn push(&mut self, term: Option<u64>) -> bool {
+        self.push_block(term, 0)
+    }
+
+    /// Adds the sum of `2^level` points; as many were added before, a whole number of times.
+    #[inline]
+    fn push_block(&mut self, mut term: Option<u64>, level: u32) -> bool {
+        self.n_terms += 1 << level;
+        for _ in level..self.n_terms.trailing_zeros() {
             self.n -= 1;
             let left = (self.some >> self.n & 1 == 1).then_some(self.sums[self.n & 63]);
             let Ok(joined) = self.join(left, term) else { return false };
@@ -68,13 +74,24 @@ impl Pairs {
     }
 
     /// The sum of everything, `None` without a term; `Err` if it traps.
-    pub(super) fn end(&mut self) -> Result<Option<u64>, ()> {
+    pub(super) fn end(&self) -> Result<Option<u64>, ()> {
         let mut sum = None;
-        while self.n > 0 {
-            self.n -= 1;
-            let left = (self.some >> self.n & 1 == 1).then_some(self.sums[self.n & 63]);
+        for at in (0..self.n).rev() {
+            let left = (self.some >> at & 1 == 1).then_some(self.sums[at & 63]);
             sum = self.join(left, sum)?;
         }
         Ok(sum)
+    }
+
+    /// Counts the gaps before the point at a position, in blocks as large as they fit.
+    pub(super) fn skip_to(&mut self, position: u64) -> bool {
+        while self.n_terms < position {
+            let room = position - self.n_terms;
+            let level = self.n_terms.trailing_zeros().min(room.ilog2());
+            if !self.push_block(None, level) {
+                return false;
+            }
+        }
+        true
     }
 }

@@ -32,7 +32,7 @@ use einlang_tir::types::{Elem, Ident, Loc};
 pub use lexer::TextError;
 pub use parse::parse_kernel;
 pub use stmt::{
-    Access, Block, Combine, Condition, Fold, FoldStart, Loop, Operand, Range, Role, Stmt,
+    Access, Block, Combine, Condition, Fold, FoldStart, Key, Loop, Operand, Range, Role, Stmt,
     Subscript, UntilLoop,
 };
 pub use verify::verify;

@@ -144,6 +144,21 @@ pub struct Fold {
     pub combine: Combine,
     /// Where it starts.
     pub start: FoldStart,
+    /// The loop around in whose rounds it goes on: the terms of a round are those of the rounds
+    /// before and then some, so that every term is computed once.
+    pub resume: Option<Var>,
+    /// Which points can count at all.
+    pub key: Option<Key>,
+}
+
+/// The points of a fold that have a key. The key depends on nothing that changes while the kernel
+/// runs, so points are sorted by it once.
+#[derive(Clone, Debug)]
+pub struct Key {
+    /// Yields the key of a point.
+    pub block: Block,
+    /// The key whose points count.
+    pub bin: Operand,
 }
 
 /// How two states become one.

@@ -23,6 +23,14 @@ impl Lower<'_> {
             Start::First => FoldStart::First(self.site("a reduction of nothing", inst.loc)),
         };
         let (ranges, within) = ranges_of(&reduction.domain, &self.context)?;
+        let resume = self.resumable(reduction, &ranges, within.as_ref(), &start);
+        if let Some(var) = resume {
+            self.resumed.insert(var);
+        }
+        let key = match resume {
+            Some(_) => None,
+            None => self.keyed(reduction, out)?,
+        };
         let (stmts, (guard, body)) = self.scoped(|lower, _| {
             for range in &ranges {
                 lower.bound.push(range.var);
@@ -49,7 +57,7 @@ impl Lower<'_> {
         debug_assert!(stmts.is_empty(), "folds keep their statements in blocks");
         let combine = self.combiner(reduction, &scalars)?;
         let results: Vec<Value> = scalars.iter().map(|value| self.named(*value)).collect();
-        let fold = Fold { results, ranges, within, guard, body, combine, start };
+        let fold = Fold { results, ranges, within, guard, body, combine, start, resume, key };
         out.push(Stmt::Fold(Box::new(fold)));
         Ok(())
     }

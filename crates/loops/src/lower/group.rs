@@ -2,8 +2,7 @@
 
 use einlang_index::{Domain, MinMax, Quasi};
 use einlang_tir::module::{Binding, Group, Until, box_of};
-use einlang_tir::region::{InstKind, Region, Subscript};
-use einlang_tir::types::Ident;
+use einlang_tir::region::{InstKind, Subscript};
 
 use super::{Lower, NotLowered, Result};
 use crate::ir::{Block, Layout, Stmt, UntilLoop};
@@ -150,13 +149,4 @@ fn in_domain(domain: &Domain, until: &Until) -> bool {
 fn in_binding(binding: &Binding, until: &Until) -> bool {
     binding.axes.iter().any(|axis| axis.dim.extent.mentions(until.extent))
         || binding.clauses.iter().any(|clause| in_domain(&clause.domain, until))
-}
-
-/// The names of all tensors that a region reads, nested regions included.
-pub(crate) fn tensors_read(region: &Region, found: &mut Vec<Ident>) {
-    region.for_each_inst(&mut |inst| {
-        if let InstKind::Read(read) = &inst.kind {
-            found.push(read.place.tensor.clone());
-        }
-    });
 }

@@ -12,19 +12,22 @@
 //! | `scan.rs` | loops over domains |
 //! | `group.rs`, `nest.rs` | groups, their memory, their loops |
 //! | `region.rs`, `read.rs`, `fold.rs` | what is computed at a point |
+//! | `resume.rs`, `keyed.rs` | folds over prefixes, folds over equal keys |
 //! | `symbols.rs` | symbols, entry checks |
 
 mod fold;
 mod group;
+mod keyed;
 mod nest;
 mod read;
 mod region;
+mod resume;
 mod scan;
 mod symbols;
 
 use std::collections::{HashMap, HashSet};
 
-use einlang_index::{Facts, GaveUp, Set, Var};
+use einlang_index::{Facts, GaveUp, Quasi, Set, Var};
 use einlang_tir::module::Module;
 use einlang_tir::region::Value;
 use einlang_tir::types::{Elem, Ident, TensorType};
@@ -103,6 +106,13 @@ struct Lower<'m> {
     tensors: HashMap<Ident, BufferId>,
     /// The variables that have a value here, innermost last.
     bound: Vec<Var>,
+    /// The loops around, innermost last, with how many variables are bound outside and whether they
+    /// run downwards.
+    loops: Vec<(Var, usize, bool)>,
+    /// The loops that a fold goes on in, round by round.
+    resumed: HashSet<Var>,
+    /// What variables that were bound stand for.
+    defined: HashMap<Var, Quasi>,
     /// What is known of them.
     context: Set,
     /// The names that the groups around define.
@@ -135,6 +145,9 @@ impl<'m> Lower<'m> {
             values: HashMap::new(),
             tensors: HashMap::new(),
             bound: Vec::new(),
+            loops: Vec::new(),
+            resumed: HashSet::new(),
+            defined: HashMap::new(),
             context,
             around: Vec::new(),
             marked,
@@ -172,6 +185,22 @@ impl<'m> Lower<'m> {
             self.buffer(&input.name, &input.ty);
         }
         self.kernel.n_inputs = self.kernel.buffers.len();
+    }
+
+    /// Lowers a round of a loop.
+    fn in_loop<T>(
+        &mut self,
+        var: Var,
+        down: bool,
+        inside: impl FnOnce(&mut Self, &mut Vec<Stmt>) -> Result<T>,
+    ) -> Result<(Vec<Stmt>, T)> {
+        self.loops.push((var, self.bound.len(), down));
+        let lowered = self.scoped(|lower, out| {
+            lower.bound.push(var);
+            inside(lower, out)
+        });
+        self.loops.pop();
+        lowered
     }
 
     /// Lowers something in a scope of its own: what it binds is unknown afterwards.

@@ -81,10 +81,10 @@ impl Lower<'_> {
             None => hull(&projected, var)?,
         };
         let loc_until = open.as_ref().map(|open| open.until.extent);
-        let (stmts, condition) = self.scoped(|lower, out| {
-            lower.bound.push(var);
+        let (stmts, condition) = self.in_loop(var, down, |lower, out| {
             if let ([set], true) = (projected.sets(), loc_until.is_none())
-                && let Ok(context) = lower.context.intersect(set)
+                && let Ok(bounds) = Set::new(set.constraints().filter(|c| is_bound(c, var)))
+                && let Ok(context) = lower.context.intersect(&bounds)
             {
                 lower.context = context;
             }
@@ -204,12 +204,12 @@ impl Lower<'_> {
                 self.levels(rest, inside, role, body, out)
             }
             Some((Level::Range(range), rest)) => {
-                let (stmts, ()) = self.scoped(|lower, out| {
-                    lower.bound.push(range.var);
+                let (stmts, ()) = self.in_loop(range.var, range.down, |lower, out| {
                     lower.levels(rest, inside, role, body, out)
                 })?;
                 let body = Block { stmts, results: Vec::new() };
                 let range = range.clone();
+                let role = if self.resumed.contains(&range.var) { Role::Seq } else { role };
                 out.push(Stmt::Loop(Box::new(Loop { range, role, until: None, body })));
                 Ok(())
             }
@@ -270,6 +270,11 @@ impl Lower<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a loop over the variable keeps to a constraint by its bounds.
+fn is_bound(constraint: &Constraint, var: Var) -> bool {
+    !matches!(constraint, Constraint::Mod(_)) && constraint.expr().mentions(var)
 }
 
 /// The value of a form at a point.

@@ -1,7 +1,6 @@
 //! Symbols get their values as soon as what they depend on has one; entry checks are asked then.
 
 use einlang_index::{Constraint, Domain, MinMax, Quasi, Var};
-use einlang_tir::constant::Const;
 use einlang_tir::module::{Check, Group, SymbolSource};
 use einlang_tir::types::Ident;
 
@@ -79,6 +78,7 @@ impl Lower<'_> {
     /// Gives a variable the value of an expression.
     pub(super) fn bind(&mut self, var: Var, expr: Quasi, out: &mut Vec<Stmt>) -> Result<()> {
         self.learn(var, &expr);
+        self.defined.insert(var, expr.clone());
         out.push(Stmt::Bind { var, expr: MinMax::Value(expr) });
         self.bound.push(var);
         Ok(())
@@ -164,9 +164,4 @@ impl Lower<'_> {
             false => Err(NotLowered::new("an entry check of a size that is never known")),
         }
     }
-}
-
-/// The zero of a truth value.
-pub(super) fn truth(value: bool) -> crate::ir::Operand {
-    Const::bool(value).into()
 }

@@ -255,6 +255,8 @@ fn placed(mut inst: Inst, places: &[u32]) -> Inst {
         | Inst::IfNegative { to, .. }
         | Inst::IfNonzero { to, .. }
         | Inst::UnlessOnAxis { to, .. }
+        | Inst::IfSorted { to, .. }
+        | Inst::VisitNext { to, .. }
         | Inst::Up { to, .. }
         | Inst::Down { to, .. } => *to = places[*to as usize],
         _ => {}
