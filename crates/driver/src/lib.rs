@@ -39,6 +39,7 @@ pub mod repl;
 pub mod run;
 pub mod session;
 
+pub use einlang_interp::native::Native;
 pub use einlang_interp::options::{Backend, Interrupt, Options as Limits};
 pub use einlang_interp::report::{Region, Report};
 pub use einlang_runtime::{Permits, files};

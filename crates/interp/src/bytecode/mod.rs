@@ -29,8 +29,8 @@ use einlang_tir::passes::{Ctx, PASSES, run_passes};
 
 use self::buffer::Memory;
 use self::code::Code;
-use self::exec::Machine;
 pub(crate) use self::exec::LARGEST;
+use self::exec::Machine;
 use crate::host::HostFunctions;
 use crate::native::{NativeKernel, NativeMachine};
 use crate::options::{Backend, Meter, Options};
