@@ -13,6 +13,7 @@ use einlang_source::render::MessageFormat;
 use crate::commands::check::CheckArgs;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::explain::ExplainArgs;
+use crate::commands::explain_storage::ExplainStorageArgs;
 use crate::commands::fmt::FmtArgs;
 use crate::commands::ir::IrArgs;
 use crate::commands::repl::ReplArgs;
@@ -62,6 +63,7 @@ pub(crate) enum Command {
     Check(CheckArgs),
     Fmt(FmtArgs),
     Explain(ExplainArgs),
+    ExplainStorage(ExplainStorageArgs),
     Ir(IrArgs),
     Completions(CompletionsArgs),
 }

@@ -19,6 +19,8 @@ pub(crate) struct Tables {
     pub(crate) checked: bool,
     pub(crate) scalars: Vec<Scalar>,
     pub(crate) calls: Vec<Call>,
+    /// How many reductions by keys there are.
+    pub(crate) n_keys: u64,
 }
 
 /// An operation that is not worth code of its own.
@@ -85,6 +87,16 @@ frame! {
     scalar: extern "C" fn(*mut c_void, u64, u64, u64, u64, *mut u64) -> i64,
     /// `(env, number, arguments, results) -> done`
     call: extern "C" fn(*mut c_void, u64, *const u64, *mut u64) -> i64,
+    /// `(env, table, dimensions) -> sorted`
+    sorted: extern "C" fn(*mut c_void, u64, u64) -> i64,
+    /// `(env, table, dimensions, key, point) -> done`
+    add_key: extern "C" fn(*mut c_void, u64, u64, u64, *const i64) -> i64,
+    /// `(env, table) -> done`
+    sort: extern "C" fn(*mut c_void, u64) -> i64,
+    /// `(env, table, key) -> done`
+    visit: extern "C" fn(*mut c_void, u64, u64) -> i64,
+    /// `(env, table, dimensions, point) -> more`
+    next: extern "C" fn(*mut c_void, u64, u64, *mut i64) -> i64,
 }
 
 /// What stands behind `env`.
@@ -117,6 +129,11 @@ impl<'a, 'm> Services<'a, 'm> {
             tick,
             scalar,
             call,
+            sorted,
+            add_key,
+            sort,
+            visit,
+            next,
         }
     }
 
@@ -211,4 +228,43 @@ extern "C" fn call(env: *mut c_void, number: u64, args: *const u64, out: *mut u6
         }
         None => 0,
     }
+}
+
+extern "C" fn sorted(env: *mut c_void, table: u64, n_dims: u64) -> i64 {
+    i64::from(services(env).machine.is_sorted(table as usize, n_dims as usize))
+}
+
+extern "C" fn add_key(
+    env: *mut c_void,
+    table: u64,
+    n_dims: u64,
+    key: u64,
+    point: *const i64,
+) -> i64 {
+    // SAFETY: code passes one index per dimension, of which there is at least one.
+    let point = unsafe { std::slice::from_raw_parts(point, n_dims as usize) };
+    services(env).machine.add_key(table as usize, key, point);
+    1
+}
+
+extern "C" fn sort(env: *mut c_void, table: u64) -> i64 {
+    i64::from(services(env).machine.sort_keys(table as usize))
+}
+
+extern "C" fn visit(env: *mut c_void, table: u64, key: u64) -> i64 {
+    services(env).machine.visit(table as usize, key);
+    1
+}
+
+extern "C" fn next(env: *mut c_void, table: u64, n_dims: u64, out: *mut i64) -> i64 {
+    let services = services(env);
+    if !services.machine.tick(1) {
+        return -1;
+    }
+    let Some(point) = services.machine.next_point(table as usize) else { return 0 };
+    for (at, index) in point.iter().take(n_dims as usize).enumerate() {
+        // SAFETY: code passes a place for one index per dimension.
+        unsafe { *out.add(at) = *index };
+    }
+    1
 }

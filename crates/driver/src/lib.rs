@@ -23,6 +23,7 @@
 //! | [`library`] | the texts of the standard library |
 //! | [`lowering`] | the lowered program, and the passes over it |
 //! | [`run`] | programs that run: their inputs, outputs, and files |
+//! | [`storage`] | what is kept of each recurrent binding, in words and as JSON |
 //! | [`repl`] | sessions: entries that see what earlier ones bound |
 //! | `errors` | the words for files that cannot be read |
 //!
@@ -38,10 +39,12 @@ pub mod pipeline;
 pub mod repl;
 pub mod run;
 pub mod session;
+pub mod storage;
 
 pub use einlang_interp::native::Native;
 pub use einlang_interp::options::{Backend, Interrupt, Options as Limits};
 pub use einlang_interp::report::{Region, Report};
+pub use einlang_loops::decide::Storage as StoragePlan;
 pub use einlang_runtime::{Permits, files};
 pub use einlang_sema::shapes::Options;
 pub use memo::{Memo, Work};

@@ -13,6 +13,7 @@ use einlang_tir::op::Op;
 use einlang_tir::types::{Elem, Ident};
 
 use crate::bytecode::buffer::{Data, Memory};
+use crate::bytecode::keys::Keys;
 use crate::bytecode::{Fault, LARGEST};
 use crate::host::HostFunctions;
 use crate::options::Meter;
@@ -64,6 +65,7 @@ pub struct Place {
 pub struct NativeMachine<'r> {
     kernel: &'r Kernel,
     memory: Vec<Memory>,
+    keys: Vec<Keys>,
     meter: &'r Meter,
     host: Option<&'r dyn HostFunctions>,
     sizes: Vec<i64>,
@@ -79,6 +81,7 @@ impl fmt::Debug for NativeMachine<'_> {
 impl Drop for NativeMachine<'_> {
     fn drop(&mut self) {
         self.memory.iter_mut().for_each(|memory| memory.free(self.meter));
+        self.keys.iter_mut().for_each(|keys| keys.free(self.meter));
     }
 }
 
@@ -108,7 +111,7 @@ impl<'r> NativeMachine<'r> {
             }
             sizes.push(value);
         }
-        Ok(NativeMachine { kernel, memory, meter, host, sizes, fault: None })
+        Ok(NativeMachine { kernel, memory, keys: Vec::new(), meter, host, sizes, fault: None })
     }
 
     /// Runs code and gives the outputs.
@@ -229,6 +232,39 @@ impl<'r> NativeMachine<'r> {
         let given = self.host?.call(function, args, self.meter).ok()?;
         let bits = given.iter().zip(results);
         Some(bits.map(|(value, elem)| cast(value.elem(), *elem, value.bits())).collect())
+    }
+
+    /// Whether the points of a table are sorted by their keys; before, they are forgotten.
+    pub fn is_sorted(&mut self, table: usize, n_dims: usize) -> bool {
+        while self.keys.len() <= table {
+            self.keys.push(Keys::new(0));
+        }
+        if !self.keys[table].is_sorted() {
+            self.keys[table] = Keys::new(n_dims);
+            return false;
+        }
+        true
+    }
+
+    /// Writes down the key of a point.
+    pub fn add_key(&mut self, table: usize, key: u64, point: &[i64]) {
+        self.keys[table].add(key, point.iter().copied());
+    }
+
+    /// Sorts the points of a table by their keys.
+    pub fn sort_keys(&mut self, table: usize) -> bool {
+        let done = self.keys[table].sort(self.meter);
+        self.refused(done.map_err(Fault::from))
+    }
+
+    /// Begins with the points of a key.
+    pub fn visit(&mut self, table: usize, key: u64) {
+        self.keys[table].visit(key);
+    }
+
+    /// The next of these points.
+    pub fn next_point(&mut self, table: usize) -> Option<&[i64]> {
+        self.keys[table].next().map(|(_, point)| point)
     }
 
     /// True if all went well; otherwise what went wrong is kept.

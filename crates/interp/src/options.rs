@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use crate::native::Native;
+use einlang_loops::decide::Storage;
+
 use crate::report::Report;
 use crate::stop::{Stop, StopCode};
 
@@ -34,6 +36,8 @@ pub struct Options {
     pub backend: Backend,
     /// What makes machine code.
     pub native: Option<Native>,
+    /// How much of a recurrence a backend keeps.
+    pub storage: Storage,
     /// Where it is written down how the tensor code was evaluated.
     pub report: Report,
 }
@@ -88,6 +92,7 @@ impl Default for Options {
             interrupt: Interrupt::default(),
             backend: Backend::default(),
             native: None,
+            storage: Storage::default(),
             report: Report::default(),
         }
     }

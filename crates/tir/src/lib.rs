@@ -15,6 +15,7 @@
 //! | [`fresh`] | copies of regions with new binders, for inlining and splitting |
 //! | [`passes`] | running passes, and the first of them |
 //! | [`order`] | dependences inside a group and whether an order exists |
+//! | [`graph`] | strongly connected parts of small graphs |
 //! | [`host`] | host programs: strings, files, `match`, recursion, closures, running modules |
 //!
 //! Invariants: nothing of syntax is known here and nothing does I/O; locations are optional and no
@@ -28,7 +29,7 @@
 pub mod builder;
 pub mod constant;
 pub mod fresh;
-mod graph;
+pub mod graph;
 pub mod host;
 pub mod message;
 pub mod module;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use einlang_driver::{
     Executable, Failure, Given, Limits, Outcome, Permits, Printer, ProjectIo, Report, RunOptions,
-    Session,
+    Session, StoragePlan,
 };
 use einlang_source::Diagnostics;
 
@@ -57,6 +57,9 @@ pub(crate) struct LimitArgs {
     /// built in, native (as machine code)
     #[arg(long, value_name = "NAME", default_value = "interp", hide_possible_values = true)]
     backend: Backend,
+    /// What is kept of a recurrence: full (everything) or window (what is read later)
+    #[arg(long, value_name = "PLAN", default_value = "window", hide_possible_values = true)]
+    storage: Plan,
     /// Treat integer overflow and NaN that appears as errors
     #[arg(long)]
     checked: bool,
@@ -98,6 +101,13 @@ fn native() -> Option<einlang_driver::Native> {
     native
 }
 
+/// The value of `--storage`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Plan {
+    Full,
+    Window,
+}
+
 impl LimitArgs {
     pub(crate) fn limits(&self, zero_fill: bool) -> Limits {
         let backend = match self.backend {
@@ -106,11 +116,16 @@ impl LimitArgs {
             #[cfg(feature = "native")]
             Backend::Native => einlang_driver::Backend::Native,
         };
+        let storage = match self.storage {
+            Plan::Full => StoragePlan::Full,
+            Plan::Window => StoragePlan::Window,
+        };
         let usual = Limits { native: native(), ..Limits::default() };
         Limits {
             checked: self.checked,
             zero_fill,
             backend,
+            storage,
             memory: self.max_memory.unwrap_or(usual.memory),
             depth: self.max_depth.unwrap_or(usual.depth),
             steps: self.max_steps,
@@ -176,7 +191,8 @@ pub(crate) fn run(args: &RunArgs, shell: &Shell) -> Result<Exit, Stop> {
     };
     report(&executable.warnings);
     match evaluate(args, &input, &executable, shell)? {
-        Ok(outcome) if args.json => {
+        Ok(mut outcome) if args.json => {
+            outcome.storage = Some(executable.storage_json(session.sources()));
             shell.terminal.print(&format!("{}\n", outcome.json()))?;
             Ok(Exit::Fine)
         }

@@ -25,9 +25,6 @@ pub(super) struct State<'c> {
 
 impl<'c> Emit<'c, '_> {
     pub(super) fn fold(&mut self, fold: &Fold) -> Result<()> {
-        if fold.key.is_some() {
-            return Err(Refused("a reduction by keys".to_owned()));
-        }
         let state = match fold.resume {
             None => self.begin_fold(fold)?,
             Some(var) => {
@@ -44,6 +41,7 @@ impl<'c> Emit<'c, '_> {
             }
         };
         match &state.sum {
+            _ if fold.key.is_some() => self.visits(fold, &state)?,
             Some(sum) if fold.resume.is_none() && fold.ranges.len() == 1 => {
                 self.blocked(fold, &state, sum)?;
             }
@@ -137,7 +135,7 @@ impl<'c> Emit<'c, '_> {
         take: &mut dyn FnMut(&mut Self, &[BasicValueEnum<'c>]) -> Result<()>,
     ) -> Result<()> {
         let next = self.block("next");
-        if let Some(domain) = &fold.within {
+        if let Some(domain) = fold.within.as_ref().filter(|_| fold.key.is_none()) {
             let inside = self.within(domain)?;
             self.skip_unless(inside, next)?;
         }
@@ -158,7 +156,7 @@ impl<'c> Emit<'c, '_> {
         Ok(())
     }
 
-    fn skip_unless(
+    pub(super) fn skip_unless(
         &self,
         holds: inkwell::values::IntValue<'c>,
         next: BasicBlock<'c>,
@@ -170,7 +168,7 @@ impl<'c> Emit<'c, '_> {
     }
 
     /// Combines a term with the state.
-    fn combine(
+    pub(super) fn combine(
         &mut self,
         fold: &Fold,
         state: &State<'c>,

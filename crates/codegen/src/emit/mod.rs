@@ -10,12 +10,13 @@
 //! | `index.rs` | index expressions, bounds, conditions on indices |
 //! | `memory.rs` | buffers: where they lie, addresses, tests |
 //! | `op.rs`, `cast.rs` | scalar operations |
-//! | `fold.rs`, `sums.rs` | folds, sums in pairs |
+//! | `fold.rs`, `sums.rs`, `keys.rs` | folds, sums in pairs, reductions by keys |
 //! | `service.rs` | calls of the surroundings |
 
 mod cast;
 mod fold;
 mod index;
+mod keys;
 mod memory;
 mod op;
 mod service;

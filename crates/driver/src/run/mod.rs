@@ -201,6 +201,11 @@ impl Executable {
         })
     }
 
+    /// The code of the program.
+    pub(crate) fn lowered(&self) -> &Lowered {
+        &self.lowered
+    }
+
     /// The names of the outputs, in order.
     pub fn outputs(&self) -> impl Iterator<Item = &str> {
         self.lowered.outputs.iter().map(|output| output.name.as_str())
@@ -219,6 +224,7 @@ impl Executable {
         let outputs = described.map(|((output, form), value)| form.output(&output.name, value));
         Ok(Outcome {
             outputs: outputs.collect(),
+            storage: None,
             compiled_in: self.compiled_in,
             ran_in: start.elapsed(),
         })

@@ -16,7 +16,7 @@ pub(crate) mod buffer;
 mod code;
 mod compile;
 mod exec;
-mod keys;
+pub(crate) mod keys;
 mod pairs;
 
 use std::sync::Arc;
@@ -68,11 +68,17 @@ impl Compiled {
         let ctx = Ctx { verify: false, checked };
         run_passes(&mut module, PASSES, &ctx, &mut |_, _| {})
             .map_err(|stopped| format!("a pass stopped: {stopped:?}"))?;
-        let schedule = decide(&module).map_err(|not| not.why)?;
+        let schedule = decide(&module, options.storage).map_err(|not| not.why)?;
         let kernel = lower(&module, &schedule).map_err(|not| not.why)?;
         let code = compile::compile(&kernel, checked).map_err(|large| large.0)?;
         let native = match (options.backend, &options.native) {
-            (Backend::Native, Some(native)) => Some(native.0.compile(&kernel, checked)?),
+            (Backend::Native, Some(native)) => match native.0.compile(&kernel, checked) {
+                Ok(code) => Some(code),
+                Err(why) => {
+                    options.report.note(&kernel.name, Some(format!("no machine code: {why}")));
+                    None
+                }
+            },
             _ => None,
         };
         Ok(Compiled { kernel, code, native })

@@ -1,57 +1,109 @@
 //! `decide`: a schedule for a module.
 //!
 //! The order of a group is the one that `einlang_tir::order` found. Bindings that are read at one
-//! place only, at most once per point, are computed there; everything else is stored.
+//! place only, at most once per point, are computed there; everything else is stored, recurrences in
+//! windows where a proof allows it.
+//!
+//! | file | decides |
+//! |---|---|
+//! | `at_reads.rs` | what is computed where it is read, and what nobody needs |
+//! | `fuse.rs` | whether base clauses run in the loop of a recurrence |
+//! | `windows.rs`, `distance.rs` | how many planes are kept |
+//! | `legal.rs` | whether a schedule respects the dependences |
 
 mod at_reads;
+mod distance;
+mod fuse;
 mod legal;
+mod windows;
 
+use einlang_index::Facts;
 use einlang_tir::module::{Group, Module};
-use einlang_tir::order::{Order, find_order};
+use einlang_tir::order::{Order, dependences, find_order};
 use einlang_tir::region::{InstKind, Region};
+
+use self::fuse::fuse_phases;
+use self::windows::{Observers, fold_storage};
 
 use crate::lower::NotLowered;
 use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule, TensorSchedule};
 
 pub use legal::is_legal;
 
+/// How much of a recurrence is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Storage {
+    /// Everything.
+    Full,
+    /// What is read later, where that was proved to be enough.
+    #[default]
+    Window,
+}
+
 /// Chooses a schedule for a module whose clauses are disjoint.
-pub fn decide(module: &Module) -> Result<Schedule, NotLowered> {
+pub fn decide(module: &Module, storage: Storage) -> Result<Schedule, NotLowered> {
     let mut schedule = Schedule { module: module.name.clone(), groups: Vec::new() };
+    let deciding = Deciding {
+        module,
+        facts: module.facts(),
+        observers: (storage == Storage::Window).then(|| Observers::of(module)),
+    };
     for group in &module.groups {
-        decide_group(module, group, &mut schedule)?;
+        deciding.group(group, &mut schedule)?;
     }
     at_reads::compute_at_reads(module, &mut schedule);
     Ok(schedule)
 }
 
-fn decide_group(module: &Module, group: &Group, to: &mut Schedule) -> Result<(), NotLowered> {
-    let order = find_order(module, group).map_err(|_| {
-        let name = group.bindings.first().map_or("", |binding| binding.name.as_str());
-        NotLowered::new(format!("no order for `{name}`"))
-    })?;
-    let ordered = reads_itself_by_data(group);
-    let tensors = group.bindings.iter().map(|binding| TensorSchedule {
-        name: binding.name.clone(),
-        compute: Compute::Here,
-        storage: vec![Layout::Full; binding.axes.len()],
-    });
-    to.groups
-        .push(GroupSchedule { tensors: tensors.collect(), nest: nest_of(group, &order, ordered) });
-    for region in group.regions() {
-        decide_region(module, region, to)?;
-    }
-    Ok(())
+struct Deciding<'m> {
+    module: &'m Module,
+    facts: Facts,
+    /// Who reads what, if windows are wanted.
+    observers: Option<Observers>,
 }
 
-fn decide_region(module: &Module, region: &Region, to: &mut Schedule) -> Result<(), NotLowered> {
-    let mut result = Ok(());
-    let mut groups = Vec::new();
-    local_groups(region, &mut groups);
-    for group in groups {
-        result = result.and_then(|()| decide_group(module, group, to));
+impl Deciding<'_> {
+    fn group(&self, group: &Group, to: &mut Schedule) -> Result<(), NotLowered> {
+        let order = find_order(self.module, group).map_err(|_| {
+            let name = group.bindings.first().map_or("", |binding| binding.name.as_str());
+            NotLowered::new(format!("no order for `{name}`"))
+        })?;
+        let ordered = reads_itself_by_data(group);
+        let tensors = group.bindings.iter().map(|binding| TensorSchedule {
+            name: binding.name.clone(),
+            compute: Compute::Here,
+            storage: vec![Layout::Full; binding.axes.len()],
+        });
+        let nest = nest_of(group, &order, ordered);
+        let mut decided = GroupSchedule { tensors: tensors.collect(), nest };
+        if let (Some(observers), false) = (&self.observers, ordered) {
+            self.windows(group, &mut decided, observers);
+        }
+        to.groups.push(decided);
+        for region in group.regions() {
+            let mut groups = Vec::new();
+            local_groups(region, &mut groups);
+            groups.into_iter().try_for_each(|group| self.group(group, to))?;
+        }
+        Ok(())
     }
-    result
+
+    /// Windows, if some are possible; otherwise the order stays as it is.
+    fn windows(&self, group: &Group, decided: &mut GroupSchedule, observers: &Observers) {
+        let dependences = dependences(self.module, group);
+        if dependences.is_empty() && group.until.is_none() {
+            return;
+        }
+        let mut changed = decided.clone();
+        if let Some(nest) = fuse_phases(group, &changed.nest, &dependences, &self.facts) {
+            changed.nest = nest;
+        }
+        fold_storage(group, &mut changed, &dependences, observers, &self.facts);
+        let is_window = |layout: &Layout| matches!(layout, Layout::Mod(_));
+        if changed.tensors.iter().any(|tensor| tensor.storage.iter().any(is_window)) {
+            *decided = changed;
+        }
+    }
 }
 
 /// The groups of a region, without those inside them.

@@ -32,6 +32,7 @@ impl Lower<'_> {
             None => self.keyed(reduction, out)?,
         };
         let (stmts, (guard, body)) = self.scoped(|lower, _| {
+            lower.repeats();
             for range in &ranges {
                 lower.bound.push(range.var);
             }

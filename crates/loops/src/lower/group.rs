@@ -67,7 +67,8 @@ impl Lower<'_> {
             }
             out.push(Stmt::Alloc(id));
         }
-        self.around.push(group.bindings.iter().map(|binding| binding.name.clone()).collect());
+        let names = group.bindings.iter().map(|binding| binding.name.clone()).collect();
+        self.around.push(super::Around { names, n_loops: self.loops.len() });
         let until = match &group.until {
             Some(until) => Some(self.until(until, open)?),
             None => None,

@@ -75,7 +75,7 @@ impl Lower<'_> {
     fn is_constant(&self, var: Var) -> bool {
         let until = self.module.groups.iter().filter_map(|group| group.until.as_ref());
         let open = until.map(|until| until.extent).any(|extent| extent == var);
-        let outside = self.loops.first().map_or(self.bound.len(), |first| first.1);
+        let outside = self.fixed.unwrap_or(self.bound.len());
         !open && self.bound[..outside.min(self.bound.len())].contains(&var)
     }
 
@@ -120,7 +120,7 @@ impl Lower<'_> {
             InstKind::Read(read) if read.default.is_none() => {
                 let name = &read.place.tensor;
                 let complete = self.module.tensor_type(name).is_some()
-                    && !self.around.iter().any(|names| names.contains(name));
+                    && !self.around.iter().any(|around| around.names.contains(name));
                 depends.outer |= !complete;
                 for subscript in &read.place.at {
                     if let Subscript::Index(expr) = subscript {

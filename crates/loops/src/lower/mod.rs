@@ -14,8 +14,10 @@
 //! | `region.rs`, `read.rs`, `fold.rs` | what is computed at a point |
 //! | `resume.rs`, `keyed.rs` | folds over prefixes, folds over equal keys |
 //! | `symbols.rs` | symbols, entry checks |
+//! | `free.rs` | when memory is given back |
 
 mod fold;
+mod free;
 mod group;
 mod keyed;
 mod nest;
@@ -85,6 +87,7 @@ pub fn lower(module: &Module, schedule: &Schedule) -> Result<Kernel> {
     }
     lower.unchecked()?;
     lower.kernel.body = Block { stmts: out, results: Vec::new() };
+    free::free_dead(&mut lower.kernel);
     Ok(lower.kernel)
 }
 
@@ -93,6 +96,13 @@ pub fn lower(module: &Module, schedule: &Schedule) -> Result<Kernel> {
 enum Part {
     Scalar(Operand),
     Tensor(BufferId),
+}
+
+/// A group that is being lowered.
+struct Around {
+    names: Vec<Ident>,
+    /// How many loops are around the whole group.
+    n_loops: usize,
 }
 
 struct Lower<'m> {
@@ -109,14 +119,16 @@ struct Lower<'m> {
     /// The loops around, innermost last, with how many variables are bound outside and whether they
     /// run downwards.
     loops: Vec<(Var, usize, bool)>,
+    /// How many variables are bound outside the outermost loop or fold.
+    fixed: Option<usize>,
     /// The loops that a fold goes on in, round by round.
     resumed: HashSet<Var>,
     /// What variables that were bound stand for.
     defined: HashMap<Var, Quasi>,
     /// What is known of them.
     context: Set,
-    /// The names that the groups around define.
-    around: Vec<Vec<Ident>>,
+    /// The groups around.
+    around: Vec<Around>,
     /// Bindings in which some point may have no clause, and those that need marks.
     marked: HashSet<Ident>,
     /// Whether the `until` of an extent ended by its condition.
@@ -146,6 +158,7 @@ impl<'m> Lower<'m> {
             tensors: HashMap::new(),
             bound: Vec::new(),
             loops: Vec::new(),
+            fixed: None,
             resumed: HashSet::new(),
             defined: HashMap::new(),
             context,
@@ -196,6 +209,7 @@ impl<'m> Lower<'m> {
     ) -> Result<(Vec<Stmt>, T)> {
         self.loops.push((var, self.bound.len(), down));
         let lowered = self.scoped(|lower, out| {
+            lower.repeats();
             lower.bound.push(var);
             inside(lower, out)
         });
@@ -203,16 +217,21 @@ impl<'m> Lower<'m> {
         lowered
     }
 
+    /// What is bound from here on may differ from round to round.
+    fn repeats(&mut self) {
+        self.fixed = self.fixed.or(Some(self.bound.len()));
+    }
+
     /// Lowers something in a scope of its own: what it binds is unknown afterwards.
     fn scoped<T>(
         &mut self,
         inside: impl FnOnce(&mut Self, &mut Vec<Stmt>) -> Result<T>,
     ) -> Result<(Vec<Stmt>, T)> {
-        let (n_bound, context) = (self.bound.len(), self.context.clone());
+        let (n_bound, fixed, context) = (self.bound.len(), self.fixed, self.context.clone());
         let mut out = Vec::new();
         let result = inside(self, &mut out)?;
         self.bound.truncate(n_bound);
-        self.context = context;
+        (self.fixed, self.context) = (fixed, context);
         Ok((out, result))
     }
 }

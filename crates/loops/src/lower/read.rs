@@ -31,7 +31,7 @@ impl Lower<'_> {
                 Place::Value(arg) => Subscript::Value(self.operand(arg)?),
             });
         }
-        let own = self.around.iter().any(|names| names.contains(name));
+        let own = self.around.iter().any(|around| around.names.contains(name));
         let marks = self.marked.contains(name);
         let by_data = is_by_data(&read.place.at);
         let site =

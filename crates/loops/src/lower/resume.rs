@@ -9,6 +9,7 @@ use std::collections::HashSet;
 
 use einlang_index::{Direction, Domain, MinMax, Quasi, Var};
 use einlang_tir::region::{Arg, InstKind, Reduction, Region, Subscript};
+use einlang_tir::types::Ident;
 
 use super::Lower;
 use crate::ir::{FoldStart, Operand, Range};
@@ -58,7 +59,15 @@ impl Lower<'_> {
         if within.is_some() {
             return None;
         }
-        let mut terms = Terms { fixed: &fixed, inner, values: HashSet::new() };
+        // What a round defines itself is different in the next one.
+        let stays = |name: &Ident| {
+            let of_module = self.module.tensor_type(name).is_some();
+            let own = |around: &super::Around| {
+                around.names.contains(name) && around.n_loops < self.loops.len()
+            };
+            of_module || self.around.iter().any(own)
+        };
+        let mut terms = Terms { fixed: &fixed, stays: &stays, inner, values: HashSet::new() };
         let regions = reduction.guard.iter().chain([&reduction.body]);
         regions.into_iter().all(|region| terms.region(region)).then_some(var)
     }
@@ -93,6 +102,7 @@ fn leaves(bound: &MinMax) -> Vec<Quasi> {
 /// Whether terms are the same in every round.
 struct Terms<'a> {
     fixed: &'a dyn Fn(&Quasi, &HashSet<Var>) -> bool,
+    stays: &'a dyn Fn(&Ident) -> bool,
     inner: HashSet<Var>,
     values: HashSet<u32>,
 }
@@ -110,10 +120,13 @@ impl Terms<'_> {
             let plain = match &inst.kind {
                 InstKind::Op(..) | InstKind::If { .. } | InstKind::Switch { .. } => true,
                 InstKind::Index(expr) => (self.fixed)(expr, &self.inner),
-                InstKind::Read(read) => read.place.at.iter().all(|subscript| match subscript {
-                    Subscript::Index(expr) => (self.fixed)(expr, &self.inner),
-                    Subscript::Value(_) => true,
-                }),
+                InstKind::Read(read) => {
+                    let fixed = |subscript: &Subscript| match subscript {
+                        Subscript::Index(expr) => (self.fixed)(expr, &self.inner),
+                        Subscript::Value(_) => true,
+                    };
+                    (self.stays)(&read.place.tensor) && read.place.at.iter().all(fixed)
+                }
                 _ => false,
             };
             if !plain || !inst.args().iter().all(known) {
