@@ -12,6 +12,7 @@ use einlang_source::render::MessageFormat;
 
 use crate::commands::check::CheckArgs;
 use crate::commands::completions::CompletionsArgs;
+use crate::commands::doc::DocArgs;
 use crate::commands::explain::ExplainArgs;
 use crate::commands::explain_storage::ExplainStorageArgs;
 use crate::commands::fmt::FmtArgs;
@@ -62,6 +63,7 @@ pub(crate) enum Command {
     Repl(ReplArgs),
     Check(CheckArgs),
     Fmt(FmtArgs),
+    Doc(DocArgs),
     Explain(ExplainArgs),
     ExplainStorage(ExplainStorageArgs),
     Ir(IrArgs),

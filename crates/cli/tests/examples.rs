@@ -6,14 +6,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+
+use einlang_testkit::pages::files_below;
+use einlang_testkit::parallel::judge_all;
 
 /// Programs that language and library allow and that go wrong today, with what is in the way.
 const NOT_YET: &[(&str, &str)] = &[
     ("ode_pde/laplace.ein", "`converged` after another statement"),
     ("strings_and_data/calculator.ein", "a length of a list as the range of a recurrence"),
-    ("strings_and_data/word_count.ein", "`lower`"),
 ];
 
 /// A program and what its last lines say about it.
@@ -87,39 +87,14 @@ fn examples() -> PathBuf {
 /// All examples, in the order of their names.
 fn all() -> Vec<Example> {
     let root = examples();
-    let mut folders = vec![root.clone()];
-    let mut found = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "ein") {
-                found.push(Example::read(&root, &path));
-            }
-        }
-    }
-    found.sort_by(|a, b| a.name.cmp(&b.name));
-    found
+    files_below(&root, "ein").iter().map(|path| Example::read(&root, path)).collect()
 }
 
 #[test]
 fn every_example_prints_what_it_says() {
     let examples = all();
     assert!(examples.len() >= 48, "only {} examples", examples.len());
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let taken = std::iter::from_fn(|| examples.get(next.fetch_add(1, Ordering::Relaxed)));
-        taken
-            .filter_map(|example| Some(format!("{}: {}", example.name, example.judge().err()?)))
-            .collect::<Vec<_>>()
-    };
-    let n_workers = thread::available_parallelism().map_or(1, usize::from);
-    let wrong: Vec<String> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..n_workers).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().expect("a verdict")).collect()
-    });
-    assert!(wrong.is_empty(), "{} examples are wrong\n\n{}", wrong.len(), wrong.join("\n\n"));
+    judge_all(&examples, |example| example.name.clone(), |_, example| example.judge());
 }
 
 #[test]

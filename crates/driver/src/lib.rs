@@ -19,6 +19,7 @@
 //! |---|---|
 //! | [`session`] | sources and the questions about them |
 //! | [`pipeline`] | the stages, in order, in one list |
+//! | [`document`] | pages of documentation from doc comments |
 //! | [`explain`] | the page of each diagnostic code |
 //! | [`library`] | the texts of the standard library |
 //! | [`lowering`] | the lowered program, and the passes over it |
@@ -30,6 +31,7 @@
 //! Invariants: nothing is printed and no process ends here; all input and output goes through the
 //! world, but for programs that run, which touch files through [`ProjectIo`]; a problem with a file is a diagnostic like any other.
 
+pub mod document;
 mod errors;
 pub mod explain;
 pub mod library;

@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use crate::native::Native;
 use einlang_loops::decide::Storage;
+use einlang_loops::schedule::Schedule;
 
 use crate::report::Report;
 use crate::stop::{Stop, StopCode};
@@ -38,6 +39,8 @@ pub struct Options {
     pub native: Option<Native>,
     /// How much of a recurrence a backend keeps.
     pub storage: Storage,
+    /// Schedules that replace those a backend would choose.
+    pub schedules: Vec<Schedule>,
     /// Where it is written down how the tensor code was evaluated.
     pub report: Report,
 }
@@ -93,6 +96,7 @@ impl Default for Options {
             backend: Backend::default(),
             native: None,
             storage: Storage::default(),
+            schedules: Vec::new(),
             report: Report::default(),
         }
     }

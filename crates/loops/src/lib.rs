@@ -7,6 +7,7 @@
 //! | [`decide`] | a schedule for a module |
 //! | [`lower`] | the loop IR that a schedule directs, mechanically |
 //! | [`ir`] | the loop IR |
+//! | [`plan`] | all of that for one module, as one list |
 //!
 //! Invariants: everything here reads modules of `tir` and makes plain data; nothing does I/O or runs
 //! a program. What cannot be lowered is a [`lower::NotLowered`] that says why, and stays with the
@@ -15,5 +16,9 @@
 pub mod decide;
 pub mod ir;
 pub mod lower;
+pub mod plan;
 pub mod schedule;
+mod text;
 pub mod window;
+
+pub use text::TextError;

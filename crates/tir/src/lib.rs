@@ -12,7 +12,9 @@
 //! | [`text`] | printing and reading modules |
 //! | [`verify`] | the invariants of modules |
 //! | [`substitute`] | replacing symbols, values and tensors |
+//! | [`free`] | what code mentions without defining it |
 //! | [`fresh`] | copies of regions with new binders, for inlining and splitting |
+//! | [`ad`] | derivatives: requests become ordinary code |
 //! | [`passes`] | running passes, and the first of them |
 //! | [`order`] | dependences inside a group and whether an order exists |
 //! | [`graph`] | strongly connected parts of small graphs |
@@ -26,8 +28,10 @@
 //! by point, so every index map is visible: derivatives transpose it and scheduling reorders it.
 //! Names, value numbers and index variables are identities, each with one binder in a module.
 
+pub mod ad;
 pub mod builder;
 pub mod constant;
+pub mod free;
 pub mod fresh;
 pub mod graph;
 pub mod host;

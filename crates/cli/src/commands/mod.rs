@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod completions;
 mod diff;
+pub(crate) mod doc;
 pub(crate) mod explain;
 pub(crate) mod explain_storage;
 pub(crate) mod fmt;
@@ -21,6 +22,7 @@ pub(crate) fn run(command: &Command, shell: &Shell) -> Result<Exit, Stop> {
         Command::Repl(args) => repl::run(args, shell),
         Command::Check(args) => check::run(args, shell),
         Command::Fmt(args) => fmt::run(args, shell),
+        Command::Doc(args) => doc::run(args, shell),
         Command::Explain(args) => explain::run(args, shell),
         Command::ExplainStorage(args) => explain_storage::run(args, shell),
         Command::Ir(args) => ir::run(args, shell),

@@ -33,15 +33,14 @@ use einlang_sema::Resolved;
 use einlang_sema::hir::{DefKind, Namespace, Res};
 use einlang_sema::lower::{self, Lowered, ProgramOutput};
 use einlang_sema::shapes::Options;
-use einlang_source::{Code, Diagnostic, Diagnostics, FileId, Sources, Span, nearest};
-use einlang_tir::module::Group;
-use einlang_tir::region::InstKind;
+use einlang_source::{Diagnostics, FileId, Sources, Span, nearest};
+use einlang_tir::passes::Stopped;
 
 pub use inputs::Given;
 pub use outputs::{Outcome, Output};
 pub use project::{Printer, ProjectIo};
 
-use crate::lowering::lowered;
+use crate::lowering::{lowered, prepare};
 use crate::pipeline::Compilation;
 use crate::session::Session;
 use declared::Declared;
@@ -114,24 +113,6 @@ impl Session<'_> {
     }
 }
 
-/// The first derivative that no pass has turned into code, which nothing can evaluate.
-fn unexpanded(lowered: &Lowered, place: Span) -> Option<Diagnostic> {
-    let modules = lowered.program.modules.iter();
-    let groups = modules.clone().flat_map(|module| &module.groups).flat_map(Group::regions);
-    let functions = modules.flat_map(|module| &module.functions).map(|function| &function.body);
-    let mut found: Option<Span> = None;
-    for region in groups.chain(functions) {
-        region.for_each_inst(&mut |inst| {
-            if found.is_none() && matches!(inst.kind, InstKind::Deriv { .. }) {
-                found = Some(inst.loc.0.unwrap_or(place));
-            }
-        });
-    }
-    let message = "not supported yet: derivatives are not evaluated";
-    let error = Diagnostic::error(Code::E0999, message, found?, "this one");
-    Some(error.with_help("this program is valid, but this version of the compiler cannot run it"))
-}
-
 /// Whether the root module has a function `main`, whose value is then that of the program.
 fn has_main(compilation: &Compilation) -> bool {
     let Resolved { program, interner, .. } = &compilation.resolved;
@@ -166,7 +147,7 @@ impl Executable {
         file: FileId,
         start: Instant,
     ) -> Result<Executable, Failure> {
-        let made = match lowered(&compilation, &options) {
+        let mut made = match lowered(&compilation, &options) {
             Some(Ok(made)) => made,
             Some(Err(found)) => {
                 let mut all = compilation.diagnostics;
@@ -181,10 +162,17 @@ impl Executable {
             let all = lowered(&compilation, &all).and_then(Result::ok);
             return Err(no_output(missing, all.as_ref().unwrap_or(&made)));
         }
-        if let Some(error) = unexpanded(&made, Span::new(file, 0, 0)) {
-            let mut all = compilation.diagnostics;
-            all.push(error);
-            return Err(Failure::Program(all));
+        match prepare(&mut made) {
+            Ok(()) => {}
+            Err(Stopped::Rejected(found)) => {
+                let mut all = compilation.diagnostics;
+                all.extend(found);
+                return Err(Failure::Program(all));
+            }
+            Err(Stopped::Broken { pass, problems }) => {
+                let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+                return Err(Failure::Bug(format!("after `{pass}`: {}", problems.join("; "))));
+            }
         }
         let (program, interner) = (&compilation.resolved.program, &compilation.resolved.interner);
         let forms = made.outputs.iter().map(|output| Form::of(&output.ty, program, interner));
@@ -209,6 +197,11 @@ impl Executable {
     /// The names of the outputs, in order.
     pub fn outputs(&self) -> impl Iterator<Item = &str> {
         self.lowered.outputs.iter().map(|output| output.name.as_str())
+    }
+
+    /// The tensor code of the program.
+    pub fn modules(&self) -> &[einlang_tir::module::Module] {
+        &self.lowered.program.modules
     }
 
     /// Whether the value of the program is that of its function `main`.

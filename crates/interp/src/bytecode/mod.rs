@@ -21,11 +21,9 @@ mod pairs;
 
 use std::sync::Arc;
 
-use einlang_loops::decide::decide;
-use einlang_loops::ir::{Kernel, SiteId};
-use einlang_loops::lower::lower;
+use einlang_loops::ir::{Kernel, SiteId, verify};
+use einlang_loops::plan::{Choices, plan};
 use einlang_tir::module::Module;
-use einlang_tir::passes::{Ctx, PASSES, run_passes};
 
 use self::buffer::Memory;
 use self::code::Code;
@@ -62,26 +60,19 @@ pub(crate) struct Compiled {
 
 impl Compiled {
     /// Compiles a module, or says why it stays with the oracle.
-    pub(crate) fn new(module: &Module, options: &Options) -> Result<Compiled, String> {
-        let checked = options.checked;
-        let mut module = module.clone();
-        let ctx = Ctx { verify: false, checked };
-        run_passes(&mut module, PASSES, &ctx, &mut |_, _| {})
-            .map_err(|stopped| format!("a pass stopped: {stopped:?}"))?;
-        let schedule = decide(&module, options.storage).map_err(|not| not.why)?;
-        let kernel = lower(&module, &schedule).map_err(|not| not.why)?;
-        let code = compile::compile(&kernel, checked).map_err(|large| large.0)?;
-        let native = match (options.backend, &options.native) {
-            (Backend::Native, Some(native)) => match native.0.compile(&kernel, checked) {
-                Ok(code) => Some(code),
-                Err(why) => {
-                    options.report.note(&kernel.name, Some(format!("no machine code: {why}")));
-                    None
-                }
-            },
-            _ => None,
-        };
-        Ok(Compiled { kernel, code, native })
+    pub(crate) fn new(
+        module: &Module,
+        choices: &Choices,
+        options: &Options,
+    ) -> Result<Compiled, String> {
+        let plan = plan(module, choices).map_err(|not| not.why)?;
+        let problems = if cfg!(debug_assertions) { verify(&plan.kernel) } else { Vec::new() };
+        if let Some(problem) = problems.first() {
+            return Err(format!("{}: {}", problem.invariant, problem.message));
+        }
+        let code = compile::compile(&plan.kernel, choices.checked).map_err(|large| large.0)?;
+        let native = machine_code(&plan.kernel, options);
+        Ok(Compiled { kernel: plan.kernel, code, native })
     }
 
     /// What trapped.
@@ -118,5 +109,17 @@ impl Compiled {
             results.push(machine.output(output.0 as usize, last)?);
         }
         Ok(results)
+    }
+}
+
+/// The machine code of a kernel, where it is wanted and can be had.
+fn machine_code(kernel: &Kernel, options: &Options) -> Option<Box<dyn NativeKernel>> {
+    let native = options.native.as_ref().filter(|_| options.backend == Backend::Native)?;
+    match native.0.compile(kernel, options.checked) {
+        Ok(code) => Some(code),
+        Err(why) => {
+            options.report.note(&kernel.name, Some(format!("no machine code: {why}")));
+            None
+        }
     }
 }

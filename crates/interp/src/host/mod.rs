@@ -18,6 +18,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use einlang_loops::plan::Choices;
 use einlang_tir::constant::Const;
 use einlang_tir::host::{HostFn, HostType, Program};
 use einlang_tir::module::Module;
@@ -111,7 +112,12 @@ impl Shared<'_> {
             return known.clone();
         }
         let module = self.modules.get(name.as_str())?;
-        let made = Compiled::new(module, options);
+        let choices = Choices {
+            storage: options.storage,
+            checked: options.checked,
+            schedules: options.schedules.clone(),
+        };
+        let made = Compiled::new(module, &choices, options);
         options.report.note(name.as_str(), made.as_ref().err().cloned());
         let made = made.ok().map(Rc::new);
         self.compiled.borrow_mut().insert(name.as_str().to_owned(), made.clone());

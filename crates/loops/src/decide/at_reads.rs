@@ -58,6 +58,32 @@ pub(super) fn compute_at_reads(module: &Module, schedule: &mut Schedule) {
     }
 }
 
+/// Whether a tensor can be computed where it is read, or is needed nowhere.
+pub(super) fn may_be_at_reads(module: &Module, name: &Ident) -> bool {
+    let mut kept: HashSet<Ident> = module.outputs.iter().cloned().collect();
+    for symbol in &module.symbols {
+        if let SymbolSource::Value(name) = &symbol.source {
+            kept.insert(name.clone());
+        }
+    }
+    for region in module.groups.iter().flat_map(Group::regions) {
+        kept.extend(whole_uses(region));
+    }
+    let needed = needed(module, &kept);
+    if !needed.contains(name) {
+        return true;
+    }
+    let group = module.groups.iter().find(|group| group.bindings.iter().any(|b| b.name == *name));
+    let Some((group, [binding])) = group.map(|group| (group, &group.bindings[..])) else {
+        return false;
+    };
+    let reads = Reads::of(module, &needed);
+    let proved = |sites: &Vec<Site>| sites.iter().all(|site| site.proved);
+    !kept.contains(name)
+        && is_plain(module, group, binding)
+        && reads.by_name.get(name).is_none_or(proved)
+}
+
 fn mark(schedule: &mut Schedule, group: &Group) {
     let tensors = schedule.groups.iter_mut().flat_map(|group| &mut group.tensors);
     for tensor in tensors {

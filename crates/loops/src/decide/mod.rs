@@ -106,6 +106,19 @@ impl Deciding<'_> {
     }
 }
 
+/// All groups of a module, each before those inside it.
+pub(crate) fn all_groups(module: &Module) -> Vec<&Group> {
+    let mut found = Vec::new();
+    let mut waiting: Vec<&Group> = module.groups.iter().rev().collect();
+    while let Some(group) = waiting.pop() {
+        found.push(group);
+        let mut inside = Vec::new();
+        group.regions().into_iter().for_each(|region| local_groups(region, &mut inside));
+        waiting.extend(inside.into_iter().rev());
+    }
+    found
+}
+
 /// The groups of a region, without those inside them.
 fn local_groups<'r>(region: &'r Region, found: &mut Vec<&'r Group>) {
     for inst in &region.insts {

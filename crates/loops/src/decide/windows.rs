@@ -100,21 +100,36 @@ pub(super) fn fold_storage(
     observers: &Observers,
     facts: &Facts,
 ) {
-    let Nest::Loop { forms, .. } = &schedule.nest else { return };
+    let windows = needed_windows(group, &schedule.nest, dependences, observers, facts);
+    for ((tensor, window), binding) in schedule.tensors.iter_mut().zip(windows).zip(&group.bindings)
+    {
+        let Some((axis, width)) = window else { continue };
+        let extent = binding.axes[axis].dim.extent.as_constant();
+        if extent.is_none_or(|extent| extent > width)
+            && let Some(layout) = tensor.storage.get_mut(axis)
+        {
+            *layout = Layout::Mod(width);
+        }
+    }
+}
+
+/// For each tensor of a group, the axis that may have a window under a nest and its least width.
+pub(super) fn needed_windows(
+    group: &Group,
+    nest: &Nest,
+    dependences: &[Dependence],
+    observers: &Observers,
+    facts: &Facts,
+) -> Vec<Option<(usize, i64)>> {
+    let Nest::Loop { forms, .. } = nest else { return vec![None; group.bindings.len()] };
     let form_of = |binding: usize| {
         let mut own = forms.iter().filter(|(s, _)| s.binding == binding).map(|(_, form)| form);
         let first = own.next()?;
         own.all(|form| form == first).then_some(first)
     };
-    for (at, binding) in group.bindings.iter().enumerate() {
-        let Some(form) = form_of(at) else { continue };
-        let folding = Folding { group, forms, dependences, observers, facts };
-        if let Some((axis, width)) = folding.window(at, binding, form)
-            && let Some(layout) = schedule.tensors.get_mut(at).and_then(|t| t.storage.get_mut(axis))
-        {
-            *layout = Layout::Mod(width);
-        }
-    }
+    let folding = Folding { group, forms, dependences, observers, facts };
+    let window = |(at, binding)| folding.window(at, binding, form_of(at)?);
+    group.bindings.iter().enumerate().map(window).collect()
 }
 
 struct Folding<'a> {
@@ -149,8 +164,7 @@ impl Folding<'_> {
             let over = self.inside(read, over, last, axis)?;
             width = width.max(most(self.facts, &over, &from_end)?.checked_add(1)?);
         }
-        let extent = last.dim.extent.as_constant();
-        (extent.is_none_or(|extent| extent > width)).then_some((axis, width))
+        Some((axis, width))
     }
 
     /// The reading points whose target is on the axis: others are tested and read nothing.

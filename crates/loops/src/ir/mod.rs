@@ -13,13 +13,12 @@
 //! | file | owns |
 //! |---|---|
 //! | `stmt.rs` | statements |
-//! | `print.rs`, `parse.rs`, `lexer.rs` | the text form |
+//! | `print.rs`, `parse.rs`, `parse_stmt.rs` | the text form |
 //! | `verify.rs` | the invariants |
 //!
 //! Absences: no tensors of tensors, no names of the source but for messages, no lanes, tiles or
 //! barriers yet.
 
-mod lexer;
 mod parse;
 mod parse_stmt;
 mod print;
@@ -29,13 +28,12 @@ mod verify;
 use einlang_index::{Quasi, Var, Vars};
 use einlang_tir::types::{Elem, Ident, Loc};
 
-pub use lexer::TextError;
 pub use parse::parse_kernel;
 pub use stmt::{
     Access, Block, Combine, Condition, Fold, FoldStart, Key, Loop, Operand, Range, Role, Stmt,
     Subscript, UntilLoop,
 };
-pub use verify::verify;
+pub use verify::{Problem, verify};
 
 /// A position in [`Kernel::buffers`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -60,7 +60,7 @@ impl Lower<'_> {
                     (_, true) => Layout::Open,
                     (_, false) => Layout::Full,
                 };
-                grows |= dim.layout == Layout::Open;
+                grows |= is_open;
             }
             if grows {
                 open.push(id);

@@ -16,6 +16,7 @@ use einlang_tir::types::Ident;
 
 pub use crate::ir::{Layout, Role};
 pub use text::parse_schedule;
+pub(crate) use text::{parse_layout, show_layout};
 
 /// The schedule of a module.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

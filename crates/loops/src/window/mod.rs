@@ -92,7 +92,7 @@ struct Prepared {
 impl Prepared {
     fn new(module: &Module) -> Prepared {
         let mut module = module.clone();
-        let ctx = Ctx { checked: false, verify: false };
+        let ctx = Ctx { checked: false, verify: false, ..Ctx::default() };
         // A module that a pass rejects stays as it was: reads are then seen as passed on whole.
         for pass in [inline_calls, split_clauses] {
             let mut changed = module.clone();

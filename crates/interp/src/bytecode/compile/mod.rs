@@ -32,6 +32,7 @@ pub(super) fn compile(kernel: &Kernel, checked: bool) -> Result<Code> {
         code: Code::default(),
         frames: vec![Frame::default()],
         vars: HashMap::new(),
+        owned: HashMap::new(),
         values: HashMap::new(),
         constants: HashMap::new(),
         allocated: vec![0; kernel.buffers.len()],
@@ -73,8 +74,10 @@ struct Compile<'k> {
     checked: bool,
     code: Code,
     frames: Vec<Frame>,
-    /// The register of a variable and the frame in which it has its value.
+    /// The register in which a variable has its value, and the frame from which on.
     vars: HashMap<Var, (Reg, usize)>,
+    /// The registers of variables that loops and data set.
+    owned: HashMap<Var, Reg>,
     values: HashMap<u32, Reg>,
     constants: HashMap<u64, Reg>,
     /// The frame in which a buffer gets its memory.
@@ -127,11 +130,13 @@ impl Compile<'_> {
         Ok(())
     }
 
+    /// The register that a variable owns.
     fn var_reg(&mut self, var: Var) -> Result<Reg> {
-        if let Some((reg, _)) = self.vars.get(&var) {
-            return Ok(*reg);
-        }
-        let reg = self.reg()?;
+        let reg = match self.owned.get(&var) {
+            Some(reg) => *reg,
+            None => self.reg()?,
+        };
+        self.owned.insert(var, reg);
         self.vars.insert(var, (reg, usize::MAX));
         Ok(reg)
     }

@@ -21,10 +21,10 @@ impl Compile<'_> {
                 Ok(())
             }
             Stmt::Bind { var, expr } => {
+                // The value stays where it is: another name for its register is enough.
                 let value = self.bound(expr)?;
-                let dst = self.var_reg(*var)?;
-                self.emit(Inst::Copy { dst, src: value.reg });
                 self.known(*var);
+                self.vars.insert(*var, (value.reg, value.depth));
                 Ok(())
             }
             Stmt::Param { var, value, site } => {
