@@ -53,7 +53,8 @@ pub(crate) struct RunArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits and modes")]
 pub(crate) struct LimitArgs {
-    /// How the program is evaluated: interp (point by point) or bytecode (as loops)
+    /// How the program is evaluated: interp (point by point), bytecode (as loops) or, where LLVM is
+    /// built in, native (as machine code)
     #[arg(long, value_name = "NAME", default_value = "interp", hide_possible_values = true)]
     backend: Backend,
     /// What is kept of a recurrence: full (everything) or window (what is read later)
@@ -90,6 +91,17 @@ pub(crate) struct LimitArgs {
 enum Backend {
     Interp,
     Bytecode,
+    #[cfg(feature = "native")]
+    Native,
+}
+
+/// The maker of machine code, in builds that have one.
+fn native() -> Option<einlang_driver::Native> {
+    #[cfg(feature = "native")]
+    let native = Some(einlang_driver::Native(std::sync::Arc::new(einlang_codegen::Llvm)));
+    #[cfg(not(feature = "native"))]
+    let native = None;
+    native
 }
 
 /// The value of `--storage`.
@@ -104,12 +116,14 @@ impl LimitArgs {
         let backend = match self.backend {
             Backend::Interp => einlang_driver::Backend::Oracle,
             Backend::Bytecode => einlang_driver::Backend::Bytecode,
+            #[cfg(feature = "native")]
+            Backend::Native => einlang_driver::Backend::Native,
         };
         let storage = match self.storage {
             Plan::Full => StoragePlan::Full,
             Plan::Window => StoragePlan::Window,
         };
-        let usual = Limits::default();
+        let usual = Limits { native: native(), ..Limits::default() };
         Limits {
             checked: self.checked,
             zero_fill,

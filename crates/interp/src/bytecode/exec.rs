@@ -16,7 +16,7 @@ use crate::stop::Stop;
 use crate::tensor::{Storage, TensorValue};
 
 /// No extent and no index may be larger, so that addresses fit 64 bits.
-pub(super) const LARGEST: i64 = 1 << 40;
+pub(crate) const LARGEST: i64 = 1 << 40;
 
 /// How many rounds of loops pass between two looks at the limits.
 const ROUNDS: i64 = 2048;
@@ -476,9 +476,7 @@ impl<'r> Machine<'r> {
         if last {
             return Ok(self.memory[buffer].take(of, self.meter).ok_or_else(lost)?);
         }
-        let shape = self.memory[buffer].shape.iter().map(|n| usize::try_from(*n).unwrap_or(0));
-        let data = self.memory[buffer].storage().clone();
-        Ok(TensorValue::new(shape.collect(), data).ok_or_else(lost)?)
+        Ok(self.memory[buffer].copied().ok_or_else(lost)?)
     }
 }
 

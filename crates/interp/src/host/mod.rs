@@ -125,7 +125,7 @@ impl Shared<'_> {
             checked: options.checked,
             schedules: options.schedules.clone(),
         };
-        let made = Compiled::new(module, &choices);
+        let made = Compiled::new(module, &choices, options);
         options.report.note(name.as_str(), made.as_ref().err().cloned());
         let made = made.ok().map(Rc::new);
         self.compiled.borrow_mut().insert(name.as_str().to_owned(), made.clone());
