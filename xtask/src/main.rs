@@ -9,6 +9,7 @@ mod binary;
 mod bless;
 mod conformance;
 mod json;
+mod llvm;
 mod manifest;
 mod process;
 mod project;
@@ -38,7 +39,7 @@ steps of `test`, in order:
   fmt clippy tidy tests docs conformance-check conformance std
 
 examples:
-  cargo xtask run examples/dynamic_programming/edit_distance.ein
+  cargo xtask run examples/tour.ein
   cargo xtask run model.ein --input lr=0.2 --json
   cargo xtask test                    # before every commit
   cargo xtask test clippy tidy        # two steps only

@@ -12,7 +12,9 @@ use einlang_source::render::MessageFormat;
 
 use crate::commands::check::CheckArgs;
 use crate::commands::completions::CompletionsArgs;
+use crate::commands::doc::DocArgs;
 use crate::commands::explain::ExplainArgs;
+use crate::commands::explain_storage::ExplainStorageArgs;
 use crate::commands::fmt::FmtArgs;
 use crate::commands::ir::IrArgs;
 use crate::commands::repl::ReplArgs;
@@ -23,8 +25,10 @@ pub(crate) const HELP_TEMPLATE: &str =
     "{about}\n\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
 /// The answer to `--version`; `-V` gives its first words only.
-const LONG_VERSION: &str =
-    concat!(env!("CARGO_PKG_VERSION"), "\nbackends: interp (evaluates point by point)");
+const LONG_VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\nbackends: interp (evaluates point by point), bytecode (runs loops)"
+);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,7 +65,9 @@ pub(crate) enum Command {
     Repl(ReplArgs),
     Check(CheckArgs),
     Fmt(FmtArgs),
+    Doc(DocArgs),
     Explain(ExplainArgs),
+    ExplainStorage(ExplainStorageArgs),
     Ir(IrArgs),
     Completions(CompletionsArgs),
 }

@@ -11,7 +11,9 @@ use einlang_sema::shapes::Options;
 use einlang_source::{Diagnostic, Diagnostics, FileId, Sources, World, WorldError};
 use einlang_syntax::Parse;
 use einlang_syntax::format::format_source;
+use einlang_tir::passes::Mode;
 
+use crate::document::{self, ModulePage};
 use crate::errors;
 use crate::library::Std;
 use crate::memo::{Memo, Work};
@@ -41,18 +43,34 @@ pub struct Session<'w> {
     world: &'w dyn World,
     sources: Sources,
     options: Options,
+    mode: Mode,
 }
 
 impl<'w> Session<'w> {
     /// A session without sources.
     pub fn new(world: &'w dyn World) -> Session<'w> {
-        Session { world, sources: Sources::new(), options: Options::default() }
+        Session {
+            world,
+            sources: Sources::new(),
+            options: Options::default(),
+            mode: Mode::default(),
+        }
     }
 
     /// What the command line says about warnings and outputs.
     pub fn with_options(mut self, options: Options) -> Session<'w> {
         self.options = options;
         self
+    }
+
+    /// How derivatives are computed; tests compare the ways.
+    pub fn with_mode(mut self, mode: Mode) -> Session<'w> {
+        self.mode = mode;
+        self
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        self.mode
     }
 
     pub(crate) fn options(&self) -> &Options {
@@ -129,6 +147,14 @@ impl<'w> Session<'w> {
     /// understood.
     pub fn format(&self, file: FileId) -> Result<String, Diagnostics> {
         format_source(file, self.sources.text(file)).map_err(Diagnostics::from)
+    }
+
+    /// The pages of documentation of a program called `name`, from the doc comments of the file and
+    /// its modules, or the errors that keep them from being read.
+    pub fn document(&mut self, file: FileId, name: &str) -> Result<Vec<ModulePage>, Diagnostics> {
+        let path = self.sources.name(file).to_owned();
+        let folder = Path::new(&path).parent().unwrap_or(Path::new(""));
+        document::pages(self.world, &mut self.sources, file, folder, name)
     }
 
     /// The file as it is after a stage, or after the last one that it reaches.

@@ -78,6 +78,8 @@ pub struct Vars {
     indices: Vec<String>,
     symbols: Vec<String>,
     by_name: HashMap<String, Var>,
+    /// How many names were made from each name that was asked for and taken.
+    n_made: HashMap<String, u32>,
 }
 
 impl Vars {
@@ -86,7 +88,8 @@ impl Vars {
         Vars::default()
     }
 
-    /// A new index variable. If the name is taken, primes are added until it is not.
+    /// A new index variable. If the name is taken, primes are added, and counted from the
+    /// fourth on.
     pub fn index(&mut self, name: &str) -> Var {
         let var = Var::new(VarKind::Index, self.indices.len() as u32);
         let name = self.claim(name, var);
@@ -94,7 +97,8 @@ impl Vars {
         var
     }
 
-    /// A new symbol. If the name is taken, primes are added until it is not.
+    /// A new symbol. If the name is taken, primes are added, and counted from the
+    /// fourth on.
     pub fn symbol(&mut self, name: &str) -> Var {
         let var = Var::new(VarKind::Symbol, self.symbols.len() as u32);
         let name = self.claim(name, var);
@@ -119,9 +123,16 @@ impl Vars {
 
     /// Finds a free name close to `name` and records it. A back-quote would end a quoted name.
     fn claim(&mut self, name: &str, var: Var) -> String {
-        let mut name = name.replace('`', "'");
+        let asked = name.replace('`', "'");
+        let mut name = asked.clone();
         while self.by_name.contains_key(&name) {
-            name.push('\'');
+            // Three primes can be read; from then on they are counted.
+            let n_made = self.n_made.entry(asked.clone()).or_default();
+            *n_made = n_made.saturating_add(1);
+            name = match *n_made {
+                n @ 1..=3 => format!("{asked}{}", "'".repeat(n as usize)),
+                n => format!("{asked}'{n}"),
+            };
         }
         self.by_name.insert(name.clone(), var);
         name

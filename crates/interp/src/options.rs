@@ -9,6 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use crate::native::Native;
+use einlang_loops::decide::Storage;
+use einlang_loops::schedule::Schedule;
+
+use crate::report::Report;
 use crate::stop::{Stop, StopCode};
 
 /// How an evaluation is run.
@@ -34,6 +39,28 @@ pub struct Options {
     pub deadline: Option<Instant>,
     /// A switch that stops it (E0803).
     pub interrupt: Interrupt,
+    /// What evaluates tensor code.
+    pub backend: Backend,
+    /// What makes machine code.
+    pub native: Option<Native>,
+    /// How much of a recurrence a backend keeps.
+    pub storage: Storage,
+    /// Schedules that replace those a backend would choose.
+    pub schedules: Vec<Schedule>,
+    /// Where it is written down how the tensor code was evaluated.
+    pub report: Report,
+}
+
+/// What evaluates tensor code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Backend {
+    /// The oracle: point by point, on demand.
+    #[default]
+    Oracle,
+    /// Register code made from the loop IR; what has none stays with the oracle.
+    Bytecode,
+    /// Machine code made from the loop IR by [`Options::native`], or else register code.
+    Native,
 }
 
 /// Who can tell how many bytes the process has in use. It is no part of what a run means, so all
@@ -85,6 +112,11 @@ impl Default for Options {
             steps: None,
             deadline: None,
             interrupt: Interrupt::default(),
+            backend: Backend::default(),
+            native: None,
+            storage: Storage::default(),
+            schedules: Vec::new(),
+            report: Report::default(),
         }
     }
 }
@@ -133,6 +165,7 @@ impl Meter {
             return Err(Stop::new(StopCode::Memory, message));
         }
         self.0.memory.set(used);
+        self.0.options.report.used(used);
         Ok(())
     }
 

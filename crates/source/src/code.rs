@@ -78,6 +78,8 @@ codes! {
     E0503: "bindings that depend on each other in a cycle",
     E0504: "data-dependent self-read of a point not yet computed",
     E0601: "not a differentiable type",
+    E0602: "no derivative for this construct",
+    E0603: "rule not linear in its differentials",
     E0701: "integer division by zero, or negative integer power",
     E0702: "index out of bounds",
     E0703: "assertion failed",

@@ -8,6 +8,9 @@ use std::ops::Range;
 pub struct FileId(pub(crate) u32);
 
 impl FileId {
+    /// The file that was added first, for messages about what no file holds.
+    pub const FIRST: FileId = FileId(0);
+
     /// The position of this file in the order in which files were added.
     pub fn index(self) -> usize {
         self.0 as usize

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use einlang_driver::{
-    Executable, Failure, Given, Limits, Outcome, Permits, Printer, ProjectIo, Resident, RunOptions,
-    Session,
+    Executable, Failure, Given, Limits, Outcome, Permits, Printer, ProjectIo, Report, Resident,
+    RunOptions, Session, StoragePlan, parse_schedules,
 };
 use einlang_source::Diagnostics;
 
@@ -40,6 +40,9 @@ pub(crate) struct RunArgs {
     /// Print the outputs as one JSON object; what the program prints goes to standard error
     #[arg(long)]
     json: bool,
+    /// List which tensor code ran as loops and which point by point, with the reason
+    #[arg(long)]
+    explain: bool,
     #[command(flatten)]
     checking: CheckingArgs,
     #[command(flatten)]
@@ -50,9 +53,16 @@ pub(crate) struct RunArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits and modes")]
 pub(crate) struct LimitArgs {
-    /// How the program is evaluated: interp (point by point)
+    /// How the program is evaluated: interp (point by point), bytecode (as loops) or, where LLVM is
+    /// built in, native (as machine code)
     #[arg(long, value_name = "NAME", default_value = "interp", hide_possible_values = true)]
     backend: Backend,
+    /// What is kept of a recurrence: full (everything) or window (what is read later)
+    #[arg(long, value_name = "PLAN", default_value = "window", hide_possible_values = true)]
+    storage: Plan,
+    /// Compute tensors as the schedules in this file say, which `einlang ir --after decide` prints
+    #[arg(long, value_name = "FILE")]
+    schedule: Vec<PathBuf>,
     /// Treat integer overflow and NaN that appears as errors
     #[arg(long)]
     checked: bool,
@@ -80,6 +90,25 @@ pub(crate) struct LimitArgs {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Backend {
     Interp,
+    Bytecode,
+    #[cfg(feature = "native")]
+    Native,
+}
+
+/// The maker of machine code, in builds that have one.
+fn native() -> Option<einlang_driver::Native> {
+    #[cfg(feature = "native")]
+    let native = Some(einlang_driver::Native(std::sync::Arc::new(einlang_codegen::Llvm)));
+    #[cfg(not(feature = "native"))]
+    let native = None;
+    native
+}
+
+/// The value of `--storage`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Plan {
+    Full,
+    Window,
 }
 
 /// How deeply tensor code and functions may call each other on the stack of the working thread.
@@ -87,21 +116,44 @@ const NESTING: usize = 1000;
 
 impl LimitArgs {
     pub(crate) fn limits(&self, zero_fill: bool) -> Limits {
-        // There is one way to evaluate today, and the match sees to it that another is not missed.
-        match self.backend {
-            Backend::Interp => {}
-        }
-        let usual = Limits::default();
+        let backend = match self.backend {
+            Backend::Interp => einlang_driver::Backend::Oracle,
+            Backend::Bytecode => einlang_driver::Backend::Bytecode,
+            #[cfg(feature = "native")]
+            Backend::Native => einlang_driver::Backend::Native,
+        };
+        let storage = match self.storage {
+            Plan::Full => StoragePlan::Full,
+            Plan::Window => StoragePlan::Window,
+        };
+        let usual = Limits { native: native(), ..Limits::default() };
         Limits {
             nesting: NESTING,
             resident: Resident(Some(crate::memory::resident)),
             checked: self.checked,
             zero_fill,
+            backend,
+            storage,
             memory: self.max_memory.unwrap_or(usual.memory),
             depth: self.max_depth.unwrap_or(usual.depth),
             steps: self.max_steps,
             ..usual
         }
+    }
+
+    /// The schedules in the files that were given.
+    fn schedules(&self) -> Result<Vec<einlang_driver::Schedule>, Stop> {
+        let mut schedules = Vec::new();
+        for path in &self.schedule {
+            let wrong = |why: String| {
+                let text = format!("`{}` cannot be used as a schedule: {why}", path.display());
+                let help = "`einlang ir --after decide` prints the schedules of a program";
+                Stop::Usage(Message::error(text).with_help(help))
+            };
+            let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+            schedules.extend(parse_schedules(&text).map_err(|error| wrong(error.to_string()))?);
+        }
+        Ok(schedules)
     }
 
     /// The files that a program in this folder may touch.
@@ -114,13 +166,12 @@ impl LimitArgs {
 }
 
 impl RunArgs {
-    fn options(&self) -> RunOptions {
+    fn options(&self) -> Result<RunOptions, Stop> {
         let given = |(name, text): &(String, String)| (name.clone(), Given::Text(text.clone()));
-        RunOptions {
-            inputs: self.inputs.iter().map(given).collect(),
-            limits: self.limits.limits(self.checking.options().zero_fill),
-            timeout: self.limits.timeout,
-        }
+        let mut limits = self.limits.limits(self.checking.options().zero_fill);
+        limits.schedules = self.limits.schedules()?;
+        let inputs = self.inputs.iter().map(given).collect();
+        Ok(RunOptions { inputs, limits, timeout: self.limits.timeout })
     }
 
     fn permits(&self, input: &Input) -> Result<Permits, Stop> {
@@ -162,7 +213,8 @@ pub(crate) fn run(args: &RunArgs, shell: &Shell) -> Result<Exit, Stop> {
     };
     report(&executable.warnings);
     match evaluate(args, &input, &executable, shell)? {
-        Ok(outcome) if args.json => {
+        Ok(mut outcome) if args.json => {
+            outcome.storage = Some(executable.storage_json(session.sources()));
             shell.terminal.print(&format!("{}\n", outcome.json()))?;
             Ok(Exit::Fine)
         }
@@ -183,7 +235,7 @@ fn evaluate(
     executable: &Executable,
     shell: &Shell,
 ) -> Result<Result<Outcome, Failure>, Stop> {
-    let (options, permits) = (args.options(), args.permits(input)?);
+    let (options, permits) = (args.options()?, args.permits(input)?);
     let target = match (args.json, shell.terminal.is_for_people()) {
         (false, _) => Target::Output,
         (true, true) => Target::Error,
@@ -196,6 +248,9 @@ fn evaluate(
     let mut io = ProjectIo::new(permits, &mut printer, options.limits.memory);
     let result = executable.run(&options, &mut io);
     drop(progress);
+    if args.explain {
+        explain(&options.limits.report, shell);
+    }
     if let Ok(outcome) = &result
         && !args.json
         && executable.has_main()
@@ -209,6 +264,18 @@ fn evaluate(
         hint(executable, shell);
     }
     Ok(result)
+}
+
+/// How the tensor code was evaluated, and the most memory that was in use at once.
+fn explain(report: &Report, shell: &Shell) {
+    for region in report.regions() {
+        let how = match region.fallback {
+            Some(why) => format!("point by point ({why})"),
+            None => "as loops".to_owned(),
+        };
+        shell.terminal.summary(&format!("note: `{}` ran {how}", region.module));
+    }
+    shell.terminal.summary(&format!("note: at most {} bytes for values", report.peak()));
 }
 
 /// A program that prints nothing has computed something all the same.

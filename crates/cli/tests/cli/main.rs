@@ -5,8 +5,10 @@
 
 mod check;
 mod colors;
+mod doc;
 mod document;
 mod explain;
+mod explain_storage;
 mod fmt;
 mod help;
 mod ir;

@@ -33,10 +33,8 @@ use einlang_interp::stop::{Stop, StopCode};
 use einlang_interp::value::HostValue;
 use einlang_sema::lower::{self, Lowered, ProgramOutput};
 use einlang_sema::shapes::Options;
-use einlang_source::{Code, Diagnostic, Diagnostics, FileId, Sources, Span};
-use einlang_tir::module::Group;
-use einlang_tir::passes::Stopped;
-use einlang_tir::region::InstKind;
+use einlang_source::{Diagnostics, FileId, Sources, Span};
+use einlang_tir::passes::{Mode, Stopped};
 
 pub use inputs::Given;
 pub use named::UnknownOutput;
@@ -101,7 +99,8 @@ impl Session<'_> {
         let compilation = self.compile(file);
         let Options { zero_fill, outputs, .. } = self.options().clone();
         let options = lower::Options { zero_fill, outputs, ..Default::default() };
-        Executable::new(compilation, self.sources(), options, file, start)
+        let mode = self.mode();
+        Executable::new(compilation, self.sources(), options, mode, file, start)
     }
 
     /// The first output that the options ask for and that a program without errors does not have.
@@ -126,30 +125,13 @@ impl Session<'_> {
     }
 }
 
-/// The first derivative that no pass has turned into code, which nothing can evaluate.
-fn unexpanded(lowered: &Lowered, place: Span) -> Option<Diagnostic> {
-    let modules = lowered.program.modules.iter();
-    let groups = modules.clone().flat_map(|module| &module.groups).flat_map(Group::regions);
-    let functions = modules.flat_map(|module| &module.functions).map(|function| &function.body);
-    let mut found: Option<Span> = None;
-    for region in groups.chain(functions) {
-        region.for_each_inst(&mut |inst| {
-            if found.is_none() && matches!(inst.kind, InstKind::Deriv { .. }) {
-                found = Some(inst.loc.0.unwrap_or(place));
-            }
-        });
-    }
-    let message = "not supported yet: derivatives are not evaluated";
-    let error = Diagnostic::error(Code::E0999, message, found?, "this one");
-    Some(error.with_help("this program is valid, but this version of the compiler cannot run it"))
-}
-
 impl Executable {
     /// Lowers a program without errors, whose compilation began at `start`.
     pub(crate) fn new(
         compilation: Compilation,
         sources: &Sources,
         options: lower::Options,
+        mode: Mode,
         file: FileId,
         start: Instant,
     ) -> Result<Executable, Failure> {
@@ -168,14 +150,13 @@ impl Executable {
             }
             None => return Err(Failure::Program(compilation.diagnostics)),
         };
-        if let Some(error) = unexpanded(&made, Span::new(file, 0, 0)) {
-            let mut all = compilation.diagnostics;
-            all.push(error);
-            return Err(Failure::Program(all));
-        }
-        match prepare(&mut made) {
+        match prepare(&mut made, mode) {
             Ok(()) => {}
-            Err(Stopped::Rejected(found)) => return Err(Failure::Program(found)),
+            Err(Stopped::Rejected(found)) => {
+                let mut all = compilation.diagnostics;
+                all.extend(found);
+                return Err(Failure::Program(all));
+            }
             Err(Stopped::Broken { pass, problems }) => {
                 let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
                 return Err(Failure::Bug(format!("after `{pass}`: {}", problems.join("; "))));
@@ -196,9 +177,19 @@ impl Executable {
         })
     }
 
+    /// The code of the program.
+    pub(crate) fn lowered(&self) -> &Lowered {
+        &self.lowered
+    }
+
     /// The names of the outputs, in order.
     pub fn outputs(&self) -> impl Iterator<Item = &str> {
         self.lowered.outputs.iter().map(|output| output.name.as_str())
+    }
+
+    /// The tensor code of the program.
+    pub fn modules(&self) -> &[einlang_tir::module::Module] {
+        &self.lowered.program.modules
     }
 
     /// Whether the value of the program is that of its function `main`.
@@ -214,8 +205,10 @@ impl Executable {
         let outputs = described.map(|((output, form), value)| form.output(&output.name, value));
         Ok(Outcome {
             outputs: outputs.collect(),
+            storage: None,
             compiled_in: self.compiled_in,
             ran_in: start.elapsed(),
+            peak: options.limits.report.peak(),
         })
     }
 

@@ -18,7 +18,7 @@ use super::tensors::Home;
 use super::value::{Form, R, Scalar, Src, TensorId, Term, Val};
 use super::{Lower, unsupported};
 use crate::hir::{BinaryOp, DefKind, ExprId, ExprKind, LocalId, Owner, Res};
-use crate::types::walk;
+use crate::types::{Ty, walk};
 
 /// A tensor, or part of one, that a request names.
 #[derive(Clone, Debug)]
@@ -256,13 +256,18 @@ impl<'p> Lower<'p> {
             let n_points = specs.iter().filter(|spec| matches!(spec, Spec::Point(..))).count();
             let mut targets = Vec::with_capacity(inner.len());
             for target in inner {
-                if !target.specs.is_empty() {
-                    return unsupported(self.here, "a derivative of a part of a part");
-                }
+                let Some(specs) = within(&target.specs, &specs) else {
+                    return unsupported(self.here, "a derivative of a part of a slice");
+                };
                 let rank = target.rank.saturating_sub(n_points);
-                targets.push(Target { specs: Rc::new(specs.clone()), rank, ..target });
+                targets.push(Target { specs: Rc::new(specs), rank, ..target });
             }
             return Ok(targets);
+        }
+        if let ExprKind::Field(base, field) = self.body().kind(expr)
+            && self.is_part(*base)
+        {
+            return self.field_targets(*base, *field);
         }
         let value = self.eval(expr)?;
         let mut targets = Vec::new();
@@ -291,6 +296,37 @@ impl<'p> Lower<'p> {
             targets.push(Target { id, specs: Rc::new(Vec::new()), elem, rank });
         }
         Ok(targets)
+    }
+
+    /// Whether a path goes through an element or a slice.
+    fn is_part(&self, expr: ExprId) -> bool {
+        let mut expr = expr;
+        loop {
+            match self.body().kind(expr) {
+                ExprKind::Access { .. } => return true,
+                ExprKind::Field(base, _) => expr = *base,
+                _ => return false,
+            }
+        }
+    }
+
+    /// The tensors of one field of a part: those of the base that belong to the field.
+    fn field_targets(&mut self, base: ExprId, field: crate::hir::Ident) -> R<Vec<Target>> {
+        let inner = self.targets(base)?;
+        let ty = match self.ty(base) {
+            Ty::Tensor(element, _) => *element,
+            ty => ty,
+        };
+        let name = self.spelling(field.name);
+        let mut start = 0;
+        for (part, ty) in self.parts(&ty).unwrap_or_default() {
+            let n_leaves = self.leaf_types(&ty).map_or(0, |leaves| leaves.len());
+            if part == name {
+                return Ok(inner.into_iter().skip(start).take(n_leaves).collect());
+            }
+            start += n_leaves;
+        }
+        unsupported(self.here, format!("a derivative of the field `{name}`"))
     }
 
     /// The derivative of one tensor by another.
@@ -369,4 +405,22 @@ impl<'p> Lower<'p> {
         }
         Ok(Place { tensor, at })
     }
+}
+
+/// The subscripts of a part of a part; none where the first takes a slice.
+fn within(outer: &[Spec], inner: &[Spec]) -> Option<Vec<Spec>> {
+    let mut inner = inner.iter();
+    let mut specs = Vec::with_capacity(outer.len() + inner.len());
+    for spec in outer {
+        specs.push(match spec {
+            Spec::Point(..) => spec.clone(),
+            Spec::All => inner.next().cloned().unwrap_or(Spec::All),
+            Spec::Slice(..) => match inner.next() {
+                None | Some(Spec::All) => spec.clone(),
+                Some(_) => return None,
+            },
+        });
+    }
+    specs.extend(inner.cloned());
+    Some(specs)
 }

@@ -7,13 +7,16 @@
 mod fold_constants;
 mod inline_calls;
 mod lift_locals;
+mod simplify;
 mod split_clauses;
 
 use einlang_source::Diagnostics;
 
+pub use crate::ad::lower_requests;
 pub use fold_constants::fold_constants;
 pub use inline_calls::inline_calls;
 pub use lift_locals::{PART, lift_locals};
+pub use simplify::simplify;
 pub use split_clauses::split_clauses;
 
 use crate::module::Module;
@@ -26,11 +29,25 @@ pub struct Ctx {
     pub checked: bool,
     /// The verifier runs after each pass.
     pub verify: bool,
+    /// How derivatives are computed.
+    pub mode: Mode,
+}
+
+/// How derivatives are computed. All modes give the same numbers but for rounding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Mode {
+    /// Whichever is cheaper for each request.
+    #[default]
+    Cheaper,
+    /// Tangents only, for tests.
+    Forward,
+    /// Adjoints only, for tests.
+    Reverse,
 }
 
 impl Default for Ctx {
     fn default() -> Ctx {
-        Ctx { checked: false, verify: cfg!(debug_assertions) }
+        Ctx { checked: false, verify: cfg!(debug_assertions), mode: Mode::default() }
     }
 }
 
@@ -49,9 +66,11 @@ pub struct Pass {
 /// Every pass of this crate, in the order in which they run.
 pub const PASSES: &[Pass] = &[
     Pass { name: "inline_calls", run: inline_calls },
-    Pass { name: "lift_locals", run: lift_locals },
     Pass { name: "split_clauses", run: split_clauses },
+    Pass { name: "lower_requests", run: lower_requests },
+    Pass { name: "lift_locals", run: lift_locals },
     Pass { name: "fold_constants", run: fold_constants },
+    Pass { name: "simplify", run: simplify },
 ];
 
 /// The pass of this name.

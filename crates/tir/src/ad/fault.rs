@@ -1,0 +1,84 @@
+//! Why a derivative cannot be formed, with the place and the words for it.
+
+use einlang_index::GaveUp;
+use einlang_source::{Code, Diagnostic, Span};
+
+use crate::types::Loc;
+
+/// A request that cannot be expanded.
+#[derive(Clone, Debug)]
+pub(super) struct Fault {
+    code: Code,
+    message: String,
+    help: String,
+    loc: Loc,
+}
+
+/// The result of a step of the expansion.
+pub(super) type R<T> = Result<T, Fault>;
+
+impl Fault {
+    /// Nothing says how to differentiate this (E0602).
+    pub(super) fn no_rule(what: &str, loc: Loc) -> Fault {
+        Fault {
+            code: Code::E0602,
+            message: format!("no derivative for {what}"),
+            help:
+                "give the function around it a rule with `@fn`, or say with `detach(…)` that its \
+                   derivative counts as zero"
+                    .to_owned(),
+            loc,
+        }
+    }
+
+    /// A float that became an integer and a float again (E0602).
+    pub(super) fn through_integer(loc: Loc) -> Fault {
+        Fault {
+            code: Code::E0602,
+            message: "no derivative for a float that passes through an integer".to_owned(),
+            help: "use `floor` or `round`, whose derivative is zero, or `detach(…)`".to_owned(),
+            loc,
+        }
+    }
+
+    /// A rule that is not linear in its differentials (E0603).
+    pub(super) fn not_linear(function: &str, loc: Loc) -> Fault {
+        Fault {
+            code: Code::E0603,
+            message: format!("the rule of `{function}` is not linear in its differentials"),
+            help: "add differentials and scale them by what does not contain one".to_owned(),
+            loc,
+        }
+    }
+
+    /// Valid, and not done yet (E0999).
+    pub(super) fn unsupported(what: &str, loc: Loc) -> Fault {
+        Fault {
+            code: Code::E0999,
+            message: format!("not supported yet: a derivative through {what}"),
+            help: "this program is valid, but this version of the compiler cannot run it"
+                .to_owned(),
+            loc,
+        }
+    }
+
+    /// The place, if it has none yet.
+    pub(super) fn or_at(mut self, loc: Loc) -> Fault {
+        if self.loc.0.is_none() {
+            self.loc = loc;
+        }
+        self
+    }
+
+    /// The message for people; `place` is where it points if nothing is known.
+    pub(super) fn into_diagnostic(self, place: Span) -> Diagnostic {
+        let span = self.loc.0.unwrap_or(place);
+        Diagnostic::error(self.code, self.message, span, "here").with_help(self.help)
+    }
+}
+
+impl From<GaveUp> for Fault {
+    fn from(_: GaveUp) -> Fault {
+        Fault::unsupported("subscripts of this kind", Loc::default())
+    }
+}

@@ -1,0 +1,500 @@
+//! Flat bindings: what is reduced and what is local to a point become bindings of their own.
+//!
+//! A binding is *flat* when each of its clauses is straight-line code with branches, or such code
+//! followed by one sum, maximum or minimum over it. A reduction elsewhere becomes a binding over
+//! the indices around it, and so does a local tensor, with the indices around it as leading axes;
+//! then every value on a path has a point at which its derivative can be stored. What a lifted
+//! body used of the code before it is computed again there, which is cheap: reductions in it are
+//! reads by then. Conditions around a lifted body restrict its domain where they are affine and
+//! guard it where they are not.
+
+use std::collections::HashMap;
+
+use einlang_index::{Domain, Set, Var};
+
+use super::context::Ad;
+use super::fault::{Fault, R};
+use super::uses::{Uses, slice};
+use crate::constant::Const;
+use crate::module::{Axis, Binding, Clause, Group};
+use crate::op::Op;
+use crate::order::Known;
+use crate::region::{
+    Arg, Combiner, Def, Inst, InstKind, Place, Read, Reduction, Region, Start, Subscript,
+};
+use crate::substitute::Substitution;
+use crate::types::{Elem, Ident, Loc};
+
+impl Ad<'_> {
+    /// Makes a binding flat. What comes out of it is made flat where it lies on a path itself.
+    pub(super) fn flatten(&mut self, name: &Ident) -> R<()> {
+        if !self.flat.insert(name.clone()) {
+            return Ok(());
+        }
+        match self.binding(name).cloned() {
+            Some(binding) => self.lift_from(&binding, true),
+            None => Ok(()),
+        }
+    }
+
+    /// Lifts the local tensors of a binding that asks for derivatives of them.
+    pub(super) fn lift_locals(&mut self, name: &Ident) -> R<()> {
+        let Some(binding) = self.binding(name).cloned() else { return Ok(()) };
+        self.lift_from(&binding, false)
+    }
+
+    fn lift_from(&mut self, binding: &Binding, reductions: bool) -> R<()> {
+        let mut made = Vec::new();
+        let mut clauses = Vec::with_capacity(binding.clauses.len());
+        for clause in &binding.clauses {
+            let mut clause = clause.clone();
+            self.inline_exports(&mut clause.guard, &mut clause.body)?;
+            let mut lifter = Lifter {
+                base: binding.name.clone(),
+                loc: binding.loc,
+                axes: binding.axes.clone(),
+                domain: clause.domain.0.clone(),
+                before: Vec::new(),
+                conditions: Vec::new(),
+                known: Known::default(),
+                locals: HashMap::new(),
+                made: Vec::new(),
+                reductions,
+                ad: self,
+            };
+            clause.body = lifter.region(clause.body, true)?;
+            made.extend(lifter.made);
+            clauses.push(clause);
+        }
+        self.set_clauses(&binding.name, clauses);
+        for lifted in &made {
+            self.lifted_from.insert(lifted.name.clone(), binding.name.clone());
+        }
+        made.into_iter().try_for_each(|binding| self.add_binding(binding))
+    }
+
+    /// What a guard hands to its body is computed in the body instead.
+    pub(super) fn inline_exports(
+        &mut self,
+        guard: &mut Option<Region>,
+        body: &mut Region,
+    ) -> R<()> {
+        let Some(guard) = guard else { return Ok(()) };
+        if body.params.is_empty() {
+            return Ok(());
+        }
+        let mut copy = self.copy(guard)?;
+        let mut later = Substitution::default();
+        for (param, arg) in std::mem::take(&mut body.params).iter().zip(copy.results.drain(1..)) {
+            match (param, arg) {
+                (Def::Scalar(value), arg) => drop(later.values.insert(value.number, arg)),
+                (Def::Tensor(tensor), Arg::Tensor(name)) => {
+                    later.tensors.insert(tensor.name.clone(), name);
+                }
+                (Def::Tensor(_), _) => {}
+            }
+        }
+        later.region(body)?;
+        body.insts.splice(0..0, copy.insts);
+        guard.results.truncate(1);
+        Ok(())
+    }
+}
+
+/// A condition around the code that is being looked at.
+struct Around {
+    /// How many instructions come before it.
+    n_before: usize,
+    condition: Arg,
+    holds: bool,
+}
+
+struct Lifter<'a, 'm> {
+    ad: &'a mut Ad<'m>,
+    base: Ident,
+    loc: Loc,
+    /// The indices around, outermost first, and the points they run over.
+    axes: Vec<Axis>,
+    domain: Domain,
+    /// The instructions around and before, outermost first.
+    before: Vec<Inst>,
+    conditions: Vec<Around>,
+    known: Known,
+    /// Tensors that were local, with the indices that now lead to them.
+    locals: HashMap<Ident, Vec<Var>>,
+    made: Vec<Binding>,
+    /// Whether reductions are lifted too.
+    reductions: bool,
+}
+
+impl Lifter<'_, '_> {
+    fn region(&mut self, region: Region, root: bool) -> R<Region> {
+        let n_before = self.before.len();
+        let mut out: Vec<Inst> = Vec::with_capacity(region.insts.len());
+        let mut open: Vec<Inst> = region.insts;
+        open.reverse();
+        while let Some(mut inst) = open.pop() {
+            self.relocate(&mut inst);
+            let is_last = open.is_empty()
+                && inst.results.iter().filter_map(Def::as_scalar).any(
+                    |value| matches!(&region.results[..], [Arg::Value(result)] if value == *result),
+                );
+            let mut done = Vec::new();
+            match &mut inst.kind {
+                InstKind::Group(group) => self.group(group)?,
+                InstKind::Reduce(_) if root && is_last => match self.root(inst)? {
+                    Rooted::Stays(inst) => done.push(inst),
+                    Rooted::Becomes(insts) => {
+                        open.extend(insts.into_iter().rev());
+                        continue;
+                    }
+                },
+                InstKind::Reduce(_) => done = self.reduce(inst)?,
+                InstKind::If { .. } | InstKind::Switch { .. } | InstKind::Read(_) => {
+                    self.arms(&mut inst)?;
+                    done.push(inst);
+                }
+                _ => done.push(inst),
+            }
+            for inst in done {
+                self.known.learn(&inst);
+                self.before.push(inst.clone());
+                out.push(inst);
+            }
+        }
+        self.before.truncate(n_before);
+        Ok(Region { params: region.params, insts: out, results: region.results })
+    }
+
+    /// Reads of tensors that are no longer local name the indices around them.
+    fn relocate(&self, inst: &mut Inst) {
+        let fix = |place: &mut Place| {
+            if let Some(vars) = self.locals.get(&place.tensor) {
+                let around = vars.iter().map(|var| Subscript::Index((*var).into()));
+                place.at.splice(0..0, around);
+            }
+        };
+        match &mut inst.kind {
+            InstKind::Read(read) => fix(&mut read.place),
+            InstKind::Deriv { of, by } => {
+                fix(of);
+                fix(by);
+            }
+            _ => {}
+        }
+    }
+
+    fn arms(&mut self, inst: &mut Inst) -> R<()> {
+        let n_before = self.before.len();
+        match &mut inst.kind {
+            InstKind::If { condition, then, otherwise } => {
+                for (arm, holds) in [(then, true), (otherwise, false)] {
+                    let outer = self.domain.clone();
+                    let part = self.known.domain(condition, holds, outer.dims());
+                    let part = part.and_then(|part| outer.intersect(&part).ok());
+                    match part.filter(|part| part.sets().len() <= 4) {
+                        Some(part) => {
+                            self.domain = part;
+                            *arm = self.region(std::mem::take(arm), false)?;
+                            self.domain = outer;
+                        }
+                        None => {
+                            let condition = condition.clone();
+                            self.conditions.push(Around { n_before, condition, holds });
+                            *arm = self.region(std::mem::take(arm), false)?;
+                            self.conditions.pop();
+                        }
+                    }
+                }
+            }
+            _ => {
+                for arm in inst.regions_mut() {
+                    *arm = self.region(std::mem::take(arm), false)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A reduction that is not the whole of a clause.
+    fn reduce(&mut self, mut inst: Inst) -> R<Vec<Inst>> {
+        let carries = inst.results.iter().any(|def| match def {
+            Def::Scalar(value) => value.elem.is_float(),
+            Def::Tensor(_) => true,
+        });
+        if !carries || !self.reductions {
+            self.inside(&mut inst)?;
+            return Ok(vec![inst]);
+        }
+        inst.regions_mut().into_iter().for_each(|region| self.relocate_all(region));
+        let mut reads = Vec::with_capacity(inst.results.len());
+        for def in inst.results.clone() {
+            let Def::Scalar(value) = def else {
+                return Err(Fault::unsupported("a reduction to a tensor", inst.loc));
+            };
+            let name = self.ad.fresh_name(&format!("{}.sum", self.base.as_str()));
+            let body = Region {
+                params: Vec::new(),
+                insts: vec![inst.clone()],
+                results: vec![value.into()],
+            };
+            let around = self.make(name.clone(), value.elem, body)?;
+            let at = around.into_iter().map(|var| Subscript::Index(var.into())).collect();
+            let read = Read { place: Place { tensor: name, at }, default: None, proved: true };
+            let results = vec![Def::Scalar(value)];
+            reads.push(Inst { results, kind: InstKind::Read(read), loc: inst.loc });
+        }
+        Ok(reads)
+    }
+
+    /// A binding over those indices around that it needs, with what it needs of the code before;
+    /// gives those indices.
+    fn make(&mut self, name: Ident, elem: Elem, body: Region) -> R<Vec<Var>> {
+        let mut uses = Uses::default();
+        uses.region(&body);
+        let around = self.needed(uses);
+        let axes = self.axes.iter().filter(|axis| around.contains(&axis.var)).cloned().collect();
+        let domain = self.domain.project(&around)?;
+        let clause = self.clause(domain, None, body)?;
+        let (loc, clauses) = (self.loc, vec![clause]);
+        self.note_prefix(&name, &around);
+        self.made.push(Binding { name, elem, axes, clauses, zero_fill: false, loc });
+        Ok(around)
+    }
+
+    fn note_prefix(&mut self, name: &Ident, around: &[Var]) {
+        let all = self.axes.iter().map(|axis| axis.var).collect();
+        self.ad.prefixes.insert(name.clone(), around.to_vec());
+        self.ad.dims_at.insert(name.clone(), all);
+    }
+
+    /// The indices around that code with these uses depends on, conditions around included.
+    fn needed(&self, mut uses: Uses) -> Vec<Var> {
+        self.conditions.iter().for_each(|around| uses.arg(&around.condition));
+        slice(&self.before, &mut uses);
+        // A range that depends on an index needs it as well.
+        let mut vars: Vec<Var> = self.axes.iter().map(|axis| axis.var).collect();
+        vars.retain(|var| uses.vars.contains(var));
+        vars
+    }
+
+    /// A clause of a lifted binding: its own guard and body with the code around.
+    fn clause(&mut self, domain: Domain, guard: Option<Region>, body: Region) -> R<Clause> {
+        let mut uses = Uses::default();
+        uses.region(&body);
+        let mut insts = slice(&self.before, &mut uses);
+        insts.extend(body.insts);
+        let body = Region { params: body.params, insts, results: body.results };
+        let guard = self.guard(guard);
+        let guard = guard.map(|guard| self.ad.copy(&guard)).transpose()?;
+        Ok(Clause { domain: domain.into(), guard, body, loc: self.loc })
+    }
+
+    /// The conditions around and then a guard; each is asked only if those before hold.
+    fn guard(&self, own: Option<Region>) -> Option<Region> {
+        let mut inner: Option<Region> = own;
+        let mut end = self.before.len();
+        if let Some(region) = &mut inner {
+            let mut uses = Uses::default();
+            uses.region(region);
+            let needed = slice(&self.before, &mut uses);
+            region.insts.splice(0..0, needed);
+        }
+        for around in self.conditions.iter().rev() {
+            end = around.n_before.min(end);
+            let mut uses = Uses::of_args([&around.condition]);
+            let insts = slice(&self.before[..end], &mut uses);
+            let no = Region::yielding([Const::bool(false).into()]);
+            let yes = inner.take().unwrap_or_else(|| Region::yielding([Const::bool(true).into()]));
+            let (then, otherwise) = if around.holds { (yes, no) } else { (no, yes) };
+            let mut region = Region { params: Vec::new(), insts, results: Vec::new() };
+            // The number is replaced when the guard is copied; it only has to be free here.
+            let value = crate::region::Value { number: u32::MAX - end as u32, elem: Elem::Bool };
+            let kind = InstKind::If { condition: around.condition.clone(), then, otherwise };
+            let results = vec![Def::Scalar(value)];
+            region.insts.push(Inst { results, kind, loc: self.loc });
+            region.results = vec![value.into()];
+            inner = Some(region);
+        }
+        inner
+    }
+
+    /// Local tensors become bindings with the indices around as leading axes.
+    fn group(&mut self, group: &Group) -> R<()> {
+        if group.until.is_some() {
+            return Err(Fault::unsupported("a local `until`", self.loc));
+        }
+        let around = self.needed(self.uses_of(group));
+        let domain = self.domain.project(&around)?;
+        for binding in &group.bindings {
+            self.locals.insert(binding.name.clone(), around.clone());
+        }
+        for binding in &group.bindings {
+            let kept = self.axes.iter().filter(|axis| around.contains(&axis.var));
+            let mut axes: Vec<Axis> = kept.cloned().collect();
+            let whole = binding.whole()?;
+            for axis in &binding.axes {
+                let mut axis = axis.clone();
+                if !self.ad.is_global(&axis.dim.extent) {
+                    let domain = extended(&domain, &whole)?;
+                    axis.dim.extent = self.ad.extent_of(&domain, axis.var, binding.loc)?;
+                }
+                axes.push(axis);
+            }
+            let mut clauses = Vec::with_capacity(binding.clauses.len());
+            for clause in &binding.clauses {
+                let mut clause = clause.clone();
+                self.ad.inline_exports(&mut clause.guard, &mut clause.body)?;
+                let domain = extended(&domain, &clause.domain)?;
+                if let Some(guard) = &mut clause.guard {
+                    self.relocate_all(guard);
+                }
+                self.relocate_all(&mut clause.body);
+                clauses.push(self.clause(domain, clause.guard, clause.body)?);
+            }
+            self.note_prefix(&binding.name, &around);
+            self.made.push(Binding { axes, clauses, ..binding.clone() });
+        }
+        Ok(())
+    }
+
+    /// What a group uses, once its reads of tensors that are no longer local are relocated.
+    fn uses_of(&self, group: &Group) -> Uses {
+        let mut copy = group.clone();
+        copy.regions_mut().into_iter().for_each(|region| self.relocate_all(region));
+        let kind = InstKind::Group(Box::new(copy));
+        let mut uses = Uses::default();
+        uses.inst(&Inst { results: Vec::new(), kind, loc: Loc::default() });
+        uses
+    }
+
+    fn relocate_all(&self, region: &mut Region) {
+        region.for_each_region_mut(&mut |region| {
+            region.insts.iter_mut().for_each(|inst| self.relocate(inst));
+        });
+    }
+
+    /// The body of a reduction that stays, with its indices among those around.
+    fn inside(&mut self, inst: &mut Inst) -> R<()> {
+        let loc = inst.loc;
+        let InstKind::Reduce(reduction) = &mut inst.kind else { return Ok(()) };
+        self.ad.inline_exports(&mut reduction.guard, &mut reduction.body)?;
+        let inner = extended(&self.domain, &reduction.domain)?;
+        let mut has_work = false;
+        for region in reduction.guard.iter().chain([&reduction.body]) {
+            region.for_each_inst(&mut |inst| {
+                has_work |= matches!(inst.kind, InstKind::Group(_))
+                    || self.reductions && matches!(inst.kind, InstKind::Reduce(_));
+            });
+        }
+        let outer_axes = self.axes.len();
+        let outer = std::mem::replace(&mut self.domain, inner.clone());
+        if has_work {
+            for var in reduction.domain.dims() {
+                let extent = self.ad.extent_of(&inner, *var, loc)?;
+                self.axes.push(Axis { var: *var, dim: extent.into() });
+            }
+        }
+        if let Some(guard) = &mut reduction.guard {
+            self.relocate_all(guard);
+        }
+        reduction.body = self.region(std::mem::take(&mut reduction.body), false)?;
+        self.axes.truncate(outer_axes);
+        self.domain = outer;
+        Ok(())
+    }
+
+    /// The reduction that a clause consists of.
+    fn root(&mut self, mut inst: Inst) -> R<Rooted> {
+        let InstKind::Reduce(reduction) = &inst.kind else { return Ok(Rooted::Stays(inst)) };
+        let mut elems = inst.results.iter().filter_map(Def::as_scalar).map(|value| value.elem);
+        if !self.reductions || !elems.any(Elem::is_float) {
+            self.inside(&mut inst)?;
+            return Ok(Rooted::Stays(inst));
+        }
+        let Combiner::Op(op @ (Op::Add | Op::Max | Op::Min)) = reduction.combine else {
+            return self.scan(inst).map(Rooted::Becomes);
+        };
+        if let Start::Init(args) = &reduction.start
+            && let [Arg::Value(_)] = args[..]
+        {
+            return self.start_apart(&inst, op, args[0].clone()).map(Rooted::Becomes);
+        }
+        if op != Op::Add && reduction.domain.dims().len() > 1 {
+            self.nest(&mut inst)?;
+            return Ok(Rooted::Becomes(vec![inst]));
+        }
+        self.inside(&mut inst)?;
+        Ok(Rooted::Stays(inst))
+    }
+
+    /// `op(init, reduction)` instead of a reduction that starts with a value.
+    fn start_apart(&mut self, inst: &Inst, op: Op, init: Arg) -> R<Vec<Inst>> {
+        let [Def::Scalar(result)] = inst.results[..] else { return Ok(vec![inst.clone()]) };
+        let value = self.ad.module.supply.value(result.elem);
+        let mut plain = Inst { results: vec![Def::Scalar(value)], ..inst.clone() };
+        if let InstKind::Reduce(reduction) = &mut plain.kind {
+            let identity = op.identity(result.elem).unwrap_or(Const::zero(result.elem));
+            reduction.start = Start::Identity(vec![identity.into()]);
+        }
+        let kind = InstKind::Op(op, vec![init, value.into()]);
+        let joined = Inst { results: inst.results.clone(), kind, loc: inst.loc };
+        Ok(vec![plain, joined])
+    }
+
+    /// An extremum over several indices is one over the first of extrema over the others.
+    fn nest(&mut self, inst: &mut Inst) -> R<()> {
+        let loc = inst.loc;
+        let elem = inst.results[0].as_scalar().map_or(Elem::F32, |value| value.elem);
+        let InstKind::Reduce(outer) = &mut inst.kind else { return Ok(()) };
+        let dims = outer.domain.dims().to_vec();
+        let inner_domain = Domain::of_sets(&dims[1..], outer.domain.sets().iter().cloned());
+        let first = outer.domain.project(&dims[..1])?;
+        let inner = Reduction {
+            domain: inner_domain.into(),
+            guard: outer.guard.take(),
+            body: std::mem::take(&mut outer.body),
+            ..(**outer).clone()
+        };
+        let value = self.ad.module.supply.value(elem);
+        let results = vec![Def::Scalar(value)];
+        let inner = Inst { results, kind: InstKind::Reduce(Box::new(inner)), loc };
+        outer.domain = first.into();
+        outer.body = Region { params: Vec::new(), insts: vec![inner], results: vec![value.into()] };
+        Ok(())
+    }
+
+    /// A reduction by any other operator is the last point of a recurrence.
+    fn scan(&mut self, mut inst: Inst) -> R<Vec<Inst>> {
+        inst.regions_mut().into_iter().for_each(|region| self.relocate_all(region));
+        let around = super::scan::Surroundings {
+            axes: self.axes.clone(),
+            domain: self.domain.clone(),
+            base: self.base.clone(),
+        };
+        let mut uses = Uses::default();
+        uses.inst(&inst);
+        let before = slice(&self.before, &mut uses);
+        let (made, insts) = self.ad.scanned(&inst, &around, &before)?;
+        self.made.extend(made);
+        Ok(insts)
+    }
+}
+
+enum Rooted {
+    Stays(Inst),
+    /// Other instructions do the same, and are looked at again.
+    Becomes(Vec<Inst>),
+}
+
+/// The points of `outer` with further dimensions.
+pub(super) fn extended(outer: &Domain, inner: &Domain) -> R<Domain> {
+    let dims: Vec<Var> = outer.dims().iter().chain(inner.dims()).copied().collect();
+    let mut sets: Vec<Set> = Vec::new();
+    for a in outer.sets() {
+        for b in inner.sets() {
+            sets.push(a.intersect(b)?);
+        }
+    }
+    Ok(Domain::of_sets(dims, sets))
+}

@@ -1,0 +1,174 @@
+//! Whether code is linear in some of its parameters.
+
+use std::collections::HashMap;
+
+use crate::constant::Const;
+use crate::module::Group;
+use crate::op::Op;
+use crate::region::{Arg, Combiner, Def, Inst, InstKind, Region};
+use crate::types::{Ident, Loc};
+
+/// How a value depends on the differentials.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Degree {
+    /// It is zero, which is linear too.
+    Zero,
+    /// It does not.
+    Free,
+    /// It is linear in them.
+    Linear,
+}
+
+/// Whether the results are linear in the parameters from `n_fixed` on; otherwise the place that is
+/// not.
+pub(super) fn check_linear(region: &Region, n_fixed: usize) -> Result<(), Loc> {
+    let mut check = Check { values: HashMap::new(), tensors: HashMap::new() };
+    for (at, param) in region.params.iter().enumerate() {
+        let degree = if at < n_fixed { Degree::Free } else { Degree::Linear };
+        check.define(param, degree);
+    }
+    check.insts(&region.insts)?;
+    match region.results.iter().any(|arg| check.degree(arg) == Degree::Free) {
+        true => Err(Loc::default()),
+        false => Ok(()),
+    }
+}
+
+struct Check {
+    values: HashMap<u32, Degree>,
+    tensors: HashMap<Ident, Degree>,
+}
+
+impl Check {
+    fn define(&mut self, def: &Def, degree: Degree) {
+        match def {
+            Def::Scalar(value) => drop(self.values.insert(value.number, degree)),
+            Def::Tensor(tensor) => drop(self.tensors.insert(tensor.name.clone(), degree)),
+        }
+    }
+
+    fn degree(&self, arg: &Arg) -> Degree {
+        match arg {
+            Arg::Const(constant) if constant.as_float() == Some(0.0) => Degree::Zero,
+            Arg::Const(constant) if *constant == Const::zero(constant.elem()) => Degree::Zero,
+            Arg::Const(_) => Degree::Free,
+            Arg::Value(value) => self.values.get(&value.number).copied().unwrap_or(Degree::Free),
+            Arg::Tensor(name) => self.tensors.get(name).copied().unwrap_or(Degree::Free),
+        }
+    }
+
+    fn insts(&mut self, insts: &[Inst]) -> Result<(), Loc> {
+        insts.iter().try_for_each(|inst| self.inst(inst))
+    }
+
+    /// Results of regions that are alternatives or summands.
+    fn joined(&self, args: &[&Arg], loc: Loc) -> Result<Degree, Loc> {
+        let mut joined = Degree::Zero;
+        for degree in args.iter().map(|arg| self.degree(arg)) {
+            joined = match (joined, degree) {
+                (Degree::Zero, other) | (other, Degree::Zero) => other,
+                (a, b) if a == b => a,
+                _ => return Err(loc),
+            };
+        }
+        Ok(joined)
+    }
+
+    fn inst(&mut self, inst: &Inst) -> Result<(), Loc> {
+        let loc = inst.loc;
+        let degree = match &inst.kind {
+            InstKind::Op(op, args) => self.op(*op, args, loc)?,
+            InstKind::Read(read) => {
+                let own = self.tensors.get(&read.place.tensor).copied().unwrap_or(Degree::Free);
+                match &read.default {
+                    None => own,
+                    Some(default) => {
+                        self.insts(&default.insts)?;
+                        let other =
+                            self.joined(&default.results.iter().collect::<Vec<_>>(), loc)?;
+                        match (own, other) {
+                            (own, Degree::Zero) => own,
+                            (own, other) if own == other => own,
+                            _ => return Err(loc),
+                        }
+                    }
+                }
+            }
+            InstKind::If { condition: on, .. } | InstKind::Switch { on, .. } => {
+                if self.degree(on) == Degree::Linear {
+                    return Err(loc);
+                }
+                for region in inst.regions() {
+                    self.insts(&region.insts)?;
+                }
+                for (at, def) in inst.results.iter().enumerate() {
+                    let args: Vec<&Arg> =
+                        inst.regions().into_iter().filter_map(|r| r.results.get(at)).collect();
+                    let degree = self.joined(&args, loc)?;
+                    self.define(def, degree);
+                }
+                return Ok(());
+            }
+            InstKind::Reduce(reduction) => {
+                for region in inst.regions() {
+                    self.insts(&region.insts)?;
+                }
+                let terms: Vec<&Arg> =
+                    reduction.body.results.iter().chain(reduction.start.args()).collect();
+                let degree = self.joined(&terms, loc)?;
+                if degree == Degree::Linear && reduction.combine != Combiner::Op(Op::Add) {
+                    return Err(loc);
+                }
+                degree
+            }
+            InstKind::Group(group) => return self.group(group, loc),
+            _ => match inst.args().iter().any(|arg| self.degree(arg) == Degree::Linear) {
+                true => return Err(loc),
+                false => Degree::Free,
+            },
+        };
+        inst.results.iter().for_each(|def| self.define(def, degree));
+        Ok(())
+    }
+
+    fn group(&mut self, group: &Group, loc: Loc) -> Result<(), Loc> {
+        // A recurrence is linear if its other clauses are and it is where it reads itself.
+        for binding in &group.bindings {
+            self.tensors.insert(binding.name.clone(), Degree::Zero);
+        }
+        for _ in 0..2 {
+            for binding in &group.bindings {
+                let mut results = Vec::new();
+                for clause in &binding.clauses {
+                    for region in clause.guard.iter().chain([&clause.body]) {
+                        self.insts(&region.insts)?;
+                    }
+                    results.extend(&clause.body.results);
+                }
+                let degree = self.joined(&results, loc)?;
+                self.tensors.insert(binding.name.clone(), degree);
+            }
+        }
+        Ok(())
+    }
+
+    fn op(&self, op: Op, args: &[Arg], loc: Loc) -> Result<Degree, Loc> {
+        let degrees: Vec<Degree> = args.iter().map(|arg| self.degree(arg)).collect();
+        if !degrees.contains(&Degree::Linear) && !degrees.contains(&Degree::Zero) {
+            return Ok(Degree::Free);
+        }
+        let all: Vec<&Arg> = args.iter().collect();
+        match (op, &degrees[..]) {
+            (Op::Add | Op::Sub, _) => self.joined(&all, loc),
+            (Op::Neg | Op::Cast, [degree]) => Ok(*degree),
+            (Op::Mul, [a, b]) => match (a, b) {
+                (Degree::Zero, _) | (_, Degree::Zero) => Ok(Degree::Zero),
+                (Degree::Free, other) | (other, Degree::Free) => Ok(*other),
+                _ => Err(loc),
+            },
+            (Op::Div, [a, Degree::Free]) => Ok(*a),
+            _ if degrees.contains(&Degree::Linear) => Err(loc),
+            _ => Ok(Degree::Free),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Derivatives: `lower_requests` turns entries of Jacobians into ordinary code.
+//!
+//! | file | owns |
+//! |---|---|
+//! | `request`, `demand` | which entries there are, their order, how each is computed |
+//! | `contract` | contractions of a Jacobian with a vector |
+//! | `paths`, `leaf`, `flow` | which bindings lie between parameter and target, by the flow of values |
+//! | `lift`, `scan` | flat bindings: reductions and local tensors as bindings of their own |
+//! | `view` | a clause of a flat binding as straight-line code over all its indices |
+//! | `seed`, `diagonal` | what is perturbed or observed, and which axes need not be stored |
+//! | `forward`, `tangent` | tangent bindings, tangents of code |
+//! | `reverse`, `pullback` | adjoint bindings, adjoints of code |
+//! | `sum` | sums over domains in which indices are determined |
+//! | `partial`, `rules`, `linear` | derivatives of operations and of functions with a rule |
+//! | `regroup`, `uses`, `tidy`, `fault`, `context` | order of groups, what code mentions, helpers |
+//!
+//! A tangent binding `y_tan` holds how each point of `y` follows one point of a parameter; an
+//! adjoint binding `x_adj` holds how one point of a target follows each point of `x`, and is a
+//! sum over all reads of `x`, whose index maps are transposed: the points that read `x[k]` are
+//! described by a domain, so the adjoint of a stencil is a stencil and that of a contraction a
+//! contraction. Perturbing a point after its definition and following everything downstream is
+//! what both compute, also through later points of the same recurrence.
+//!
+//! Invariants: the pass leaves no entry; what it adds is demanded by nobody but the entries that
+//! were there; integers are never differentiated.
+
+mod context;
+mod contract;
+mod demand;
+mod diagonal;
+mod fault;
+mod flow;
+mod forward;
+mod leaf;
+mod lift;
+mod linear;
+mod partial;
+mod paths;
+mod pullback;
+mod regroup;
+mod request;
+mod reverse;
+mod rules;
+mod scan;
+mod seed;
+mod sum;
+mod tangent;
+mod tidy;
+mod uses;
+mod view;
+
+use einlang_source::{Diagnostics, FileId, Span};
+
+use crate::module::Module;
+use crate::passes::{Ctx, inline_calls};
+use crate::region::InstKind;
+use context::Ad;
+
+/// Expands every request for a derivative.
+pub fn lower_requests(module: &mut Module, ctx: &Ctx) -> Result<(), Diagnostics> {
+    let mut place: Option<Span> = None;
+    let mut any = false;
+    module.for_each_inst(&mut |inst| {
+        if matches!(inst.kind, InstKind::Deriv { .. }) {
+            any = true;
+            place = place.or(inst.loc.0);
+        }
+    });
+    if any {
+        let mut ad = Ad::new(module, ctx.mode);
+        let place = place.unwrap_or_else(|| Span::new(FileId::FIRST, 0, 0));
+        ad.expand_all().map_err(|fault| fault.into_diagnostic(place))?;
+        regroup::regroup(module);
+    }
+    module.properties.differentiated = true;
+    match module.functions.is_empty() {
+        true => Ok(()),
+        false => inline_calls(module, ctx),
+    }
+}

@@ -1,0 +1,74 @@
+//! Groups in an order in which each reads only itself and earlier ones.
+
+use std::collections::HashMap;
+
+use super::uses::Uses;
+use crate::graph::strong_parts;
+use crate::module::{Group, Module, SymbolSource};
+use crate::types::Ident;
+
+/// Puts the groups in order; those that read each other become one.
+pub(super) fn regroup(module: &mut Module) {
+    let mut home: HashMap<Ident, usize> = HashMap::new();
+    let mut ends = HashMap::new();
+    for (at, group) in module.groups.iter().enumerate() {
+        home.extend(group.bindings.iter().map(|binding| (binding.name.clone(), at)));
+        ends.extend(group.until.iter().map(|until| (until.extent, at)));
+    }
+    let mut edges: Vec<Vec<usize>> = Vec::with_capacity(module.groups.len());
+    for (own, group) in module.groups.iter().enumerate() {
+        let mut uses = uses_of(group);
+        let mut open: Vec<_> = uses.vars.iter().copied().collect();
+        let mut seen = uses.vars.clone();
+        let mut to: Vec<usize> = Vec::new();
+        while let Some(var) = open.pop() {
+            to.extend(ends.get(&var));
+            match module.source(var) {
+                Some(SymbolSource::Shape(tensor, _) | SymbolSource::Value(tensor)) => {
+                    uses.tensors.insert(tensor.clone());
+                }
+                Some(SymbolSource::Max(of) | SymbolSource::Min(of)) => {
+                    for expr in of {
+                        expr.for_each_var(&mut |var| {
+                            if seen.insert(var) {
+                                open.push(var);
+                            }
+                        });
+                    }
+                }
+                _ => {}
+            }
+        }
+        to.extend(uses.tensors.iter().filter_map(|name| home.get(name)));
+        to.retain(|at| *at != own);
+        to.sort_unstable();
+        to.dedup();
+        edges.push(to);
+    }
+    let mut old: Vec<Option<Group>> =
+        std::mem::take(&mut module.groups).into_iter().map(Some).collect();
+    for part in strong_parts(&edges) {
+        let mut joined = Group { bindings: Vec::new(), until: None };
+        for group in part.into_iter().filter_map(|at| old.get_mut(at).and_then(Option::take)) {
+            joined.bindings.extend(group.bindings);
+            joined.until = joined.until.or(group.until);
+        }
+        module.groups.push(joined);
+    }
+}
+
+fn uses_of(group: &Group) -> Uses {
+    let mut uses = Uses::default();
+    for binding in &group.bindings {
+        binding.axes.iter().for_each(|axis| uses.quasi(&axis.dim.extent));
+        for clause in &binding.clauses {
+            uses.vars.extend(clause.domain.params());
+        }
+    }
+    if let Some(until) = &group.until {
+        uses.quasi(&until.first);
+        uses.quasi(&until.max);
+    }
+    group.regions().into_iter().for_each(|region| uses.region(region));
+    uses
+}

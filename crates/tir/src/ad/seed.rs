@@ -1,0 +1,300 @@
+//! Seeds: what is perturbed, or what is observed; and where derivatives for a seed are stored.
+//!
+//! A tangent for the seed `P[j]` says how a point follows `P[j]`; an adjoint for the seed `T[i]`
+//! says how `T[i]` follows a point. Both are tensors over the coordinates of the seed that are not
+//! fixed, and then over the axes of the tensor in question. An axis along which only the point
+//! equal to a coordinate of the seed can be other than zero is left out: that is how a diagonal
+//! costs one sweep.
+
+use einlang_index::{Domain, Quasi, Var};
+
+use super::context::{Ad, zero};
+use super::fault::R;
+use crate::constant::Const;
+use crate::module::Axis;
+use crate::op::Op;
+use crate::region::{Arg, Inst, InstKind, Region, Subscript};
+use crate::types::{Elem, Ident, Loc};
+
+/// One coordinate of a seed.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Coord {
+    /// One point, known outside all bindings.
+    Fixed(Quasi),
+    /// Every point: an axis of what is stored.
+    Axis,
+}
+
+/// What is perturbed or observed.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Seed {
+    /// The tensor.
+    pub(super) tensor: Ident,
+    /// One coordinate per axis; none if the whole tensor is weighted by a vector.
+    pub(super) at: Vec<Coord>,
+    /// The weights of all points at once.
+    pub(super) vector: Option<Ident>,
+    /// What is perturbed is taken as it is, whatever it depends on.
+    pub(super) leaf: bool,
+}
+
+/// Where the derivatives of one tensor for one seed are.
+#[derive(Clone, Debug)]
+pub(super) struct Stored {
+    /// The tensor; none if the derivative is the same number at every point that it holds.
+    pub(super) name: Option<Ident>,
+    /// That number.
+    pub(super) number: f64,
+    /// For each axis the coordinate of the seed that it must equal.
+    pub(super) dropped: Vec<Option<usize>>,
+}
+
+/// The coordinates of a seed inside a binding that is stored for it.
+#[derive(Clone, Debug)]
+pub(super) struct SeedAxes {
+    /// The axes of the binding that come from the seed.
+    pub(super) axes: Vec<Axis>,
+    /// One subscript per coordinate of the seed.
+    pub(super) at: Vec<Quasi>,
+}
+
+/// One point of a seed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SeedPoint<'a> {
+    /// The seed.
+    pub(super) seed: &'a Seed,
+    /// One subscript per coordinate.
+    pub(super) at: &'a [Subscript],
+}
+
+impl Seed {
+    /// Whether a coordinate is an axis.
+    fn is_axis(&self, at: usize) -> bool {
+        matches!(self.at.get(at), Some(Coord::Axis))
+    }
+}
+
+impl Ad<'_> {
+    /// New axes for a seed.
+    pub(super) fn seed_axes(&mut self, seed: &Seed) -> R<SeedAxes> {
+        let ty = self.tensor_type(&seed.tensor)?;
+        let (mut axes, mut at) = (Vec::new(), Vec::new());
+        for (coord, dim) in seed.at.iter().zip(&ty.dims) {
+            match coord {
+                Coord::Fixed(point) => at.push(point.clone()),
+                Coord::Axis => {
+                    let var = self.module.vars.index("s");
+                    axes.push(Axis { var, dim: dim.clone() });
+                    at.push(var.into());
+                }
+            }
+        }
+        Ok(SeedAxes { axes, at })
+    }
+
+    /// The stored derivative at a point; zero where a left-out axis differs from the seed.
+    pub(super) fn stored(
+        &mut self,
+        out: &mut Vec<Inst>,
+        stored: &Stored,
+        point: &SeedPoint<'_>,
+        at: &[Subscript],
+        elem: Elem,
+        proved: bool,
+    ) -> R<Arg> {
+        let SeedPoint { seed, at: seed_at } = point;
+        let mut pairs = Vec::new();
+        for (axis, coord) in stored.dropped.iter().enumerate() {
+            if let Some(coord) = coord
+                && let (Some(a), Some(b)) = (at.get(axis), seed_at.get(*coord))
+            {
+                pairs.push((a.clone(), b.clone()));
+            }
+        }
+        let Some(condition) = self.all_equal(out, &pairs)? else { return Ok(zero(elem)) };
+        let mut inner = Vec::new();
+        let value = match &stored.name {
+            None => Const::float(elem, stored.number).into(),
+            Some(name) => {
+                self.referenced.insert(name.clone());
+                let of_seed = seed_at.iter().enumerate().filter(|(at, _)| seed.is_axis(*at));
+                let kept = at
+                    .iter()
+                    .enumerate()
+                    .filter(|(axis, _)| !matches!(stored.dropped.get(*axis), Some(Some(_))));
+                let at = of_seed.chain(kept).map(|(_, subscript)| subscript.clone()).collect();
+                self.read(&mut inner, name, at, elem, proved)
+            }
+        };
+        Ok(match condition {
+            Equal::Always => {
+                out.extend(inner);
+                value
+            }
+            Equal::If(condition) => {
+                let then = Region { params: Vec::new(), insts: inner, results: vec![value] };
+                let otherwise = Region::yielding([zero(elem)]);
+                self.branch(out, condition, then, otherwise, elem)
+            }
+        })
+    }
+
+    /// Whether all pairs are equal; `None` if one never is.
+    pub(super) fn all_equal(
+        &mut self,
+        out: &mut Vec<Inst>,
+        pairs: &[(Subscript, Subscript)],
+    ) -> R<Option<Equal>> {
+        let mut all: Option<Arg> = None;
+        let mut done: Vec<&(Subscript, Subscript)> = Vec::new();
+        for pair in pairs {
+            if done.contains(&pair) {
+                continue;
+            }
+            done.push(pair);
+            let equal = match pair {
+                (Subscript::Index(a), Subscript::Index(b)) => {
+                    let difference = a.sub(b)?;
+                    match difference.as_constant() {
+                        Some(0) => continue,
+                        Some(_) => return Ok(None),
+                        None => self.is_zero(out, difference),
+                    }
+                }
+                (a, b) if a == b => continue,
+                (a, b) => {
+                    let (a, b) = (self.as_integer(out, a), self.as_integer(out, b));
+                    self.op(out, Op::Eq, vec![a, b], Elem::Bool)
+                }
+            };
+            all = Some(match all {
+                None => equal,
+                Some(all) => self.op(out, Op::And, vec![all, equal], Elem::Bool),
+            });
+        }
+        Ok(Some(all.map_or(Equal::Always, Equal::If)))
+    }
+
+    /// Whether an index expression is zero.
+    pub(super) fn is_zero(&mut self, out: &mut Vec<Inst>, expr: Quasi) -> Arg {
+        let value = self.push(out, Elem::I64, InstKind::Index(expr), Loc::default());
+        self.op(out, Op::Eq, vec![value, Const::zero(Elem::I64).into()], Elem::Bool)
+    }
+
+    /// A subscript as a value.
+    pub(super) fn as_integer(&mut self, out: &mut Vec<Inst>, subscript: &Subscript) -> Arg {
+        match subscript {
+            Subscript::Index(expr) => {
+                self.push(out, Elem::I64, InstKind::Index(expr.clone()), Loc::default())
+            }
+            Subscript::Value(arg) => match arg.as_const().and_then(Const::as_int) {
+                Some(number) => Const::int(Elem::I64, number).into(),
+                None => self.cast(out, arg.clone(), Elem::I64),
+            },
+        }
+    }
+
+    /// Whether a point lies in a tensor and a clause covers it. `None` means that it always does.
+    pub(super) fn covered(
+        &mut self,
+        out: &mut Vec<Inst>,
+        tensor: &Ident,
+        at: &[Subscript],
+    ) -> R<Option<Arg>> {
+        if !self.is_full(tensor)? {
+            let name = self.coverage(tensor)?;
+            let place = crate::region::Place { tensor: name, at: at.to_vec() };
+            let default = Some(Region::yielding([Const::bool(false).into()]));
+            let read = crate::region::Read { place, default, proved: false };
+            return Ok(Some(self.push(out, Elem::Bool, InstKind::Read(read), Loc::default())));
+        }
+        let ty = self.tensor_type(tensor)?;
+        let mut all: Option<Arg> = None;
+        for (subscript, dim) in at.iter().zip(&ty.dims) {
+            let low = self.as_integer(out, subscript);
+            let zero = Const::zero(Elem::I64).into();
+            let above = self.op(out, Op::Ge, vec![low.clone(), zero], Elem::Bool);
+            let extent = match dim.extent.as_constant() {
+                Some(extent) => Const::int(Elem::I64, extent.into()).into(),
+                None => {
+                    let kind = InstKind::Index(dim.extent.clone());
+                    self.push(out, Elem::I64, kind, Loc::default())
+                }
+            };
+            let below = self.op(out, Op::Lt, vec![low, extent], Elem::Bool);
+            let both = self.op(out, Op::And, vec![above, below], Elem::Bool);
+            all = Some(match all {
+                None => both,
+                Some(all) => self.op(out, Op::And, vec![all, both], Elem::Bool),
+            });
+        }
+        Ok(all)
+    }
+
+    /// Whether every point of the box is covered.
+    pub(super) fn is_full(&self, tensor: &Ident) -> R<bool> {
+        let Some(binding) = self.binding(tensor) else { return Ok(true) };
+        if binding.clauses.iter().any(|clause| clause.guard.is_some()) {
+            return Ok(false);
+        }
+        let mut rest = binding.whole()?;
+        for clause in &binding.clauses {
+            rest = rest.subtract(&clause.domain)?;
+        }
+        Ok(rest.always_empty_given(self.facts.set()).is_true())
+    }
+
+    /// A tensor that is true where a clause of another covers the point.
+    fn coverage(&mut self, tensor: &Ident) -> R<Ident> {
+        if let Some(name) = self.coverages.get(tensor) {
+            return Ok(name.clone());
+        }
+        let name = self.fresh_name(&format!("{}_cov", tensor.as_str()));
+        let Some(mut binding) = self.binding(tensor).cloned() else { return Ok(name) };
+        (binding.name, binding.elem) = (name.clone(), Elem::Bool);
+        for clause in &mut binding.clauses {
+            if let Some(guard) = &mut clause.guard {
+                guard.results.truncate(1);
+            }
+            clause.body = Region::yielding([Const::bool(true).into()]);
+        }
+        self.add_binding(binding)?;
+        self.coverages.insert(tensor.clone(), name.clone());
+        Ok(name)
+    }
+}
+
+/// Whether subscripts agree.
+pub(super) enum Equal {
+    /// At every point.
+    Always,
+    /// Where this holds.
+    If(Arg),
+}
+
+/// The domain of a stored tensor's clause: that of the clause it comes from, with the axes that
+/// are left out fixed by the seed.
+pub(super) fn seeded_domain(
+    domain: &Domain,
+    dims: &[Var],
+    dropped: &[Option<usize>],
+    seed: &SeedAxes,
+) -> R<Domain> {
+    let mut kept: Vec<Var> = seed.axes.iter().map(|axis| axis.var).collect();
+    let mut replaced = Vec::new();
+    for (dim, coord) in dims.iter().zip(dropped) {
+        match coord.and_then(|coord| seed.at.get(coord)).and_then(Quasi::as_affine) {
+            Some(value) => replaced.push((*dim, value.clone())),
+            None => kept.push(*dim),
+        }
+    }
+    let boxed = crate::module::box_of(&seed.axes)?;
+    let mut replace = |var| replaced.iter().find(|(dim, _)| *dim == var).map(|(_, v)| v.clone());
+    let mut sets = Vec::new();
+    for set in domain.sets() {
+        for outer in boxed.sets() {
+            sets.push(set.replace(&mut replace)?.intersect(outer)?);
+        }
+    }
+    Ok(Domain::of_sets(kept, sets))
+}
