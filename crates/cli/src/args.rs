@@ -12,7 +12,9 @@ use einlang_source::render::MessageFormat;
 
 use crate::commands::check::CheckArgs;
 use crate::commands::completions::CompletionsArgs;
+use crate::commands::doc::DocArgs;
 use crate::commands::explain::ExplainArgs;
+use crate::commands::explain_storage::ExplainStorageArgs;
 use crate::commands::fmt::FmtArgs;
 use crate::commands::ir::IrArgs;
 use crate::commands::repl::ReplArgs;
@@ -61,7 +63,9 @@ pub(crate) enum Command {
     Repl(ReplArgs),
     Check(CheckArgs),
     Fmt(FmtArgs),
+    Doc(DocArgs),
     Explain(ExplainArgs),
+    ExplainStorage(ExplainStorageArgs),
     Ir(IrArgs),
     Completions(CompletionsArgs),
 }

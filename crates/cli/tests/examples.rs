@@ -1,27 +1,22 @@
 //! Every program in `examples/` prints what its `//! stdout:` lines say, without a warning.
 //!
-//! A line `//! needs: …` names what the compiler cannot run yet; such a program is only checked.
 //! The programs in `NOT_YET` are right and the compiler is not: once one works it leaves the list.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+
+use einlang_testkit::pages::files_below;
+use einlang_testkit::parallel::judge_all;
 
 /// Programs that language and library allow and that go wrong today, with what is in the way.
-const NOT_YET: &[(&str, &str)] = &[
-    ("ode_pde/laplace.ein", "`converged` after another statement"),
-    ("strings_and_data/calculator.ein", "a length of a list as the range of a recurrence"),
-    ("strings_and_data/word_count.ein", "`lower`"),
-];
+const NOT_YET: &[(&str, &str)] = &[];
 
 /// A program and what its last lines say about it.
 struct Example {
     /// Its path from `examples/`, with `/` between folders.
     name: String,
     stdout: String,
-    needs: Option<String>,
 }
 
 impl Example {
@@ -31,8 +26,7 @@ impl Example {
         let parts: Vec<_> = below.iter().map(|part| part.to_string_lossy()).collect();
         let lines = text.lines().filter_map(|line| line.strip_prefix("//! stdout:"));
         let stdout = lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line)));
-        let needs = text.lines().find_map(|line| line.strip_prefix("//! needs: "));
-        Example { name: parts.join("/"), stdout: stdout.collect(), needs: needs.map(str::to_owned) }
+        Example { name: parts.join("/"), stdout: stdout.collect() }
     }
 
     fn reason_it_fails(&self) -> Option<&'static str> {
@@ -51,9 +45,6 @@ impl Example {
     fn verdict(&self) -> Result<(), String> {
         if self.stdout.is_empty() {
             return Err("has no `//! stdout:` line".to_owned());
-        }
-        if self.needs.is_some() {
-            return expect(&einlang("check", &self.name), "checked 1 file: no errors\n");
         }
         expect(&einlang("run", &self.name), &self.stdout)
     }
@@ -87,39 +78,14 @@ fn examples() -> PathBuf {
 /// All examples, in the order of their names.
 fn all() -> Vec<Example> {
     let root = examples();
-    let mut folders = vec![root.clone()];
-    let mut found = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "ein") {
-                found.push(Example::read(&root, &path));
-            }
-        }
-    }
-    found.sort_by(|a, b| a.name.cmp(&b.name));
-    found
+    files_below(&root, "ein").iter().map(|path| Example::read(&root, path)).collect()
 }
 
 #[test]
 fn every_example_prints_what_it_says() {
     let examples = all();
     assert!(examples.len() >= 48, "only {} examples", examples.len());
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let taken = std::iter::from_fn(|| examples.get(next.fetch_add(1, Ordering::Relaxed)));
-        taken
-            .filter_map(|example| Some(format!("{}: {}", example.name, example.judge().err()?)))
-            .collect::<Vec<_>>()
-    };
-    let n_workers = thread::available_parallelism().map_or(1, usize::from);
-    let wrong: Vec<String> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..n_workers).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().expect("a verdict")).collect()
-    });
-    assert!(wrong.is_empty(), "{} examples are wrong\n\n{}", wrong.len(), wrong.join("\n\n"));
+    judge_all(&examples, |example| example.name.clone(), |_, example| example.judge());
 }
 
 #[test]
@@ -131,18 +97,6 @@ fn lists_name_examples_that_exist() {
     let index = fs::read_to_string(examples().join("README.md")).expect("an index");
     for name in &names {
         assert!(index.contains(&format!("]({name})")), "the index does not name `{name}`");
-    }
-}
-
-#[test]
-fn the_index_marks_what_needs_derivatives() {
-    let index = fs::read_to_string(examples().join("README.md")).expect("an index");
-    for example in all() {
-        let link = format!("]({})", example.name);
-        let row = index.lines().find(|line| line.starts_with('|') && line.contains(&link));
-        let row = row.unwrap_or_default();
-        let marked = row.contains("*needs derivatives*");
-        assert_eq!(marked, example.needs.is_some(), "the row of `{}`: {row}", example.name);
     }
 }
 

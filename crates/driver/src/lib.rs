@@ -19,16 +19,19 @@
 //! |---|---|
 //! | [`session`] | sources and the questions about them |
 //! | [`pipeline`] | the stages, in order, in one list |
+//! | [`document`] | pages of documentation from doc comments |
 //! | [`explain`] | the page of each diagnostic code |
 //! | [`library`] | the texts of the standard library |
 //! | [`lowering`] | the lowered program, and the passes over it |
 //! | [`run`] | programs that run: their inputs, outputs, and files |
+//! | [`storage`] | what is kept of each recurrent binding, in words and as JSON |
 //! | [`repl`] | sessions: entries that see what earlier ones bound |
 //! | `errors` | the words for files that cannot be read |
 //!
 //! Invariants: nothing is printed and no process ends here; all input and output goes through the
 //! world, but for programs that run, which touch files through [`ProjectIo`]; a problem with a file is a diagnostic like any other.
 
+pub mod document;
 mod errors;
 pub mod explain;
 pub mod library;
@@ -38,8 +41,11 @@ pub mod pipeline;
 pub mod repl;
 pub mod run;
 pub mod session;
+pub mod storage;
 
-pub use einlang_interp::options::{Interrupt, Options as Limits};
+pub use einlang_interp::options::{Backend, Interrupt, Options as Limits};
+pub use einlang_interp::report::{Region, Report};
+pub use einlang_loops::decide::Storage as StoragePlan;
 pub use einlang_runtime::{Permits, files};
 pub use einlang_sema::shapes::Options;
 pub use memo::{Memo, Work};

@@ -3,11 +3,11 @@
 //! Invariants: only a program without errors is lowered; what cannot be lowered yet is a list of
 //! diagnostics.
 
+use einlang_loops::plan::{Choices, plan};
 use einlang_sema::Resolved;
 use einlang_sema::lower::{self, Lowered};
 use einlang_source::Diagnostics;
-use einlang_tir::host::Program;
-use einlang_tir::passes::{Ctx, Mode, PASSES, Stopped, run_passes};
+use einlang_tir::passes::{Ctx, Mode, PASSES, Pass, Stopped, pass, run_passes};
 use einlang_tir::region::InstKind;
 
 use crate::pipeline::Compilation;
@@ -25,18 +25,22 @@ pub fn lowered(
     Some(lower::lower(program, typed, shapes, interner, options))
 }
 
-/// Expands the derivatives of a program. Modules without any stay as they are.
-pub(crate) fn differentiate(program: &mut Program, mode: Mode) -> Result<(), Stopped> {
+/// Expands the derivatives of a program, and runs the passes that every program goes through before
+/// it is evaluated.
+pub(crate) fn prepare(lowered: &mut Lowered, mode: Mode) -> Result<(), Stopped> {
     let ctx = Ctx { mode, ..Ctx::default() };
-    for module in &mut program.modules {
+    let passes: Vec<Pass> = PREPARING.iter().filter_map(|name| pass(name)).collect();
+    for module in &mut lowered.program.modules {
         let mut asks = false;
         module.for_each_inst(&mut |inst| asks |= matches!(inst.kind, InstKind::Deriv { .. }));
-        if asks {
-            run_passes(module, PASSES, &ctx, &mut |_, _| {})?;
-        }
+        let passes = if asks { PASSES } else { &passes };
+        run_passes(module, passes, &ctx, &mut |_, _| {})?;
     }
     Ok(())
 }
+
+/// The passes between lowering and evaluation of a module without derivatives, by name.
+const PREPARING: &[&str] = &["lift_locals"];
 
 /// The text of the program after lowering, or after the passes up to and including one.
 pub(crate) fn print(compilation: &Compilation, last: Option<&str>) -> String {
@@ -57,6 +61,21 @@ pub(crate) fn print(compilation: &Compilation, last: Option<&str>) -> String {
         }
     }
     program.to_string()
+}
+
+/// The schedules or the loop IR of the program's tensor code.
+pub(crate) fn print_loops(compilation: &Compilation, kernels: bool) -> String {
+    let program = match lowered(compilation, &lower::Options::default()) {
+        None => return String::new(),
+        Some(Ok(lowered)) => lowered.program,
+        Some(Err(diagnostics)) => return words(&diagnostics),
+    };
+    let each = program.modules.iter().map(|module| match plan(module, &Choices::default()) {
+        Ok(plan) if kernels => plan.kernel.to_string(),
+        Ok(plan) => plan.schedule.to_string(),
+        Err(not) => format!("// `{}` is evaluated point by point: {not}\n", module.name),
+    });
+    each.collect()
 }
 
 fn words(diagnostics: &Diagnostics) -> String {

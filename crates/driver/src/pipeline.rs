@@ -53,7 +53,7 @@ pub fn compile(
 ) -> Compilation {
     // Text to tokens to tree, the files of the modules, and what every name means.
     let resolved = einlang_sema::resolve_with(world, &Std, sources, file, folder);
-    analyse(resolved, options, |_, _| Given::new())
+    analyse(resolved, options, |_, _| Given::default())
 }
 
 /// The stages after names. `given` says of which bindings the values are there already, once the
@@ -140,10 +140,13 @@ stages! {
     Shapes "shapes" "the type and extents of each binding, and the range of each index" print_shapes;
     Lower "lower" "the host program and its tensor modules" |c, _| lowering::print(c, None);
     InlineCalls "inline_calls" "the same, without the functions that have no derivative rule" |c, _| lowering::print(c, Some("inline_calls"));
+    LiftLocals "lift_locals" "the same, with what is computed again at every point moved out" |c, _| lowering::print(c, Some("lift_locals"));
     SplitClauses "split_clauses" "the same, no two clauses with a point in common" |c, _| lowering::print(c, Some("split_clauses"));
     LowerRequests "lower-requests" "the same, with derivatives as ordinary code" |c, _| lowering::print(c, Some("lower_requests"));
     FoldConstants "fold_constants" "the same, with constants computed" |c, _| lowering::print(c, Some("fold_constants"));
     Simplify "simplify" "the same, nothing computed twice in one place" |c, _| lowering::print(c, Some("simplify"));
+    Decide "decide" "the schedule of each tensor module: orders, roles and storage" |c, _| lowering::print_loops(c, false);
+    LowerLoops "lower_loops" "the loop IR of each tensor module" |c, _| lowering::print_loops(c, true);
 }
 
 fn print_names(compilation: &Compilation, _: &Sources) -> String {

@@ -13,6 +13,7 @@ use einlang_syntax::Parse;
 use einlang_syntax::format::format_source;
 use einlang_tir::passes::Mode;
 
+use crate::document::{self, ModulePage};
 use crate::errors;
 use crate::library::Std;
 use crate::memo::{Memo, Work};
@@ -146,6 +147,14 @@ impl<'w> Session<'w> {
     /// understood.
     pub fn format(&self, file: FileId) -> Result<String, Diagnostics> {
         format_source(file, self.sources.text(file)).map_err(Diagnostics::from)
+    }
+
+    /// The pages of documentation of a program called `name`, from the doc comments of the file and
+    /// its modules, or the errors that keep them from being read.
+    pub fn document(&mut self, file: FileId, name: &str) -> Result<Vec<ModulePage>, Diagnostics> {
+        let path = self.sources.name(file).to_owned();
+        let folder = Path::new(&path).parent().unwrap_or(Path::new(""));
+        document::pages(self.world, &mut self.sources, file, folder, name)
     }
 
     /// The file as it is after a stage, or after the last one that it reaches.

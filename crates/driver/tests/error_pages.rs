@@ -14,6 +14,7 @@ use einlang_driver::{
 };
 use einlang_source::render;
 use einlang_source::{Code, Diagnostics, FileId, MemoryWorld};
+use einlang_testkit::pages;
 
 /// Where every block is saved.
 const SAVED_AS: &str = "src/main.ein";
@@ -21,16 +22,20 @@ const SAVED_AS: &str = "src/main.ein";
 /// What the first line of a block may begin with; the command, its options and the path follow.
 const CALLED_AS: &str = "// $ einlang ";
 
-struct Block<'a> {
-    fails: bool,
-    text: &'a str,
+/// The programs of a page: whether each fails, and its text. `cargo xtask tidy` sees to it that there
+/// are only these two kinds.
+fn blocks(page: &str) -> Vec<Block> {
+    let blocks = pages::blocks(page).into_iter();
+    let program = |block: pages::Block| Block {
+        fails: block.info == "ein,fails",
+        text: block.text.trim_end_matches('\n').to_owned(),
+    };
+    blocks.map(program).collect()
 }
 
-/// The fenced blocks of a page. `cargo xtask tidy` sees to it that there are only these two kinds.
-fn blocks(page: &str) -> Vec<Block<'_>> {
-    let fenced = page.split("\n```").skip(1).step_by(2);
-    let parts = fenced.filter_map(|block| block.split_once('\n'));
-    parts.map(|(kind, text)| Block { fails: kind == "ein,fails", text }).collect()
+struct Block {
+    fails: bool,
+    text: String,
 }
 
 /// How a block is called.
@@ -112,7 +117,7 @@ fn report(text: &str) -> (Vec<Code>, String) {
 fn failing_programs_report_the_code_of_their_page() {
     for (code, page) in explain::PAGES {
         for block in blocks(page).iter().filter(|block| block.fails) {
-            let (codes, shown) = report(block.text);
+            let (codes, shown) = report(&block.text);
             let as_promised = !codes.is_empty() && codes.iter().all(|found| found == code);
             assert!(as_promised, "page {code}, program\n{}\nreports\n{shown}", block.text);
         }
@@ -123,7 +128,7 @@ fn failing_programs_report_the_code_of_their_page() {
 fn repaired_programs_report_nothing() {
     for (code, page) in explain::PAGES {
         for block in blocks(page).iter().filter(|block| !block.fails) {
-            let (codes, shown) = report(block.text);
+            let (codes, shown) = report(&block.text);
             assert!(codes.is_empty(), "page {code}, program\n{}\nreports\n{shown}", block.text);
         }
     }
@@ -142,7 +147,7 @@ fn every_page_has_both_kinds_of_programs() {
 fn every_error_says_what_to_do() {
     for (code, page) in explain::PAGES {
         for block in blocks(page).iter().filter(|block| block.fails) {
-            let (_, shown) = report(block.text);
+            let (_, shown) = report(&block.text);
             assert!(shown.contains("help: "), "page {code}:\n{shown}");
         }
     }
@@ -157,7 +162,7 @@ fn every_code_is_rendered_as_recorded() {
     for (code, page) in explain::PAGES {
         let blocks = blocks(page);
         let failing = blocks.iter().filter(|block| block.fails);
-        let reports: Vec<String> = failing.map(|block| report(block.text).1).collect();
+        let reports: Vec<String> = failing.map(|block| report(&block.text).1).collect();
         let actual = reports.join("\n\n--------\n\n") + "\n";
         let path = snapshots().join(format!("{code}.txt"));
         if bless {

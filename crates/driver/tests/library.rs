@@ -1,5 +1,5 @@
-//! The standard library: what is loaded of it, that all of it is documented with examples that
-//! check, and that the programs in `tests/std` use every function.
+//! The standard library: what is loaded of it, and that the programs in `tests/std` use every
+//! function.
 
 use std::path::{Path, PathBuf};
 
@@ -129,48 +129,6 @@ fn offered(area: &str) -> Vec<(String, String)> {
 
 fn text(path: &str) -> String {
     Std.text(path).unwrap_or_else(|| panic!("there is no `{path}`")).to_string()
-}
-
-/// The documentation right before the line that begins an item.
-fn documentation<'a>(text: &'a str, name: &str) -> Option<Vec<&'a str>> {
-    let lines: Vec<&str> = text.lines().collect();
-    let heads = [
-        format!("pub fn {name}("),
-        format!("pub fn {name}<"),
-        format!("pub fn {name}["),
-        format!("pub const {name} "),
-        format!("pub struct {name}<"),
-        format!("pub use std::intrinsics::{name};"),
-    ];
-    let at = lines.iter().position(|line| heads.iter().any(|head| line.starts_with(head)))?;
-    let above = lines[..at].iter().rev();
-    let mut docs: Vec<&str> = above
-        .skip_while(|line| line.starts_with("#["))
-        .map_while(|line| line.strip_prefix("///"))
-        .collect();
-    docs.reverse();
-    Some(docs)
-}
-
-#[test]
-fn every_item_has_an_example_that_checks() {
-    let mut n_examples = 0;
-    for (name, file) in AREAS.iter().flat_map(|area| offered(area)) {
-        let text = text(&file);
-        let docs = documentation(&text, &name).unwrap_or_else(|| panic!("no `{name}` in {file}"));
-        let example: Vec<&str> = docs
-            .iter()
-            .skip_while(|line| line.trim() != "```ein")
-            .skip(1)
-            .take_while(|line| line.trim() != "```")
-            .map(|line| line.strip_prefix(' ').unwrap_or(line))
-            .collect();
-        assert!(example.len() >= 2, "`{name}` in {file} has no example");
-        let (_, said) = compile(&MemoryWorld::new(), &example.join("\n"));
-        assert_eq!(said, "", "the example of `{name}` in {file}");
-        n_examples += 1;
-    }
-    assert!(n_examples > 250, "{n_examples}");
 }
 
 fn programs() -> PathBuf {

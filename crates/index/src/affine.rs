@@ -6,14 +6,19 @@
 
 use std::fmt;
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::error::{GaveUp, Result};
 use crate::int::{gcd, linear, narrow};
 use crate::var::{Named, Var, Vars};
 
+/// Most expressions have one or two terms, and those need no allocation.
+type Terms = SmallVec<[(Var, i64); 2]>;
+
 /// `constant + Σ coefficient · variable`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Affine {
-    terms: Vec<(Var, i64)>,
+    terms: Terms,
     constant: i64,
 }
 
@@ -25,19 +30,19 @@ impl Affine {
 
     /// A number.
     pub fn constant(constant: i64) -> Affine {
-        Affine { terms: Vec::new(), constant }
+        Affine { terms: Terms::new(), constant }
     }
 
     /// A variable.
     pub fn var(var: Var) -> Affine {
-        Affine { terms: vec![(var, 1)], constant: 0 }
+        Affine { terms: smallvec![(var, 1)], constant: 0 }
     }
 
     /// The sum of the constant and the terms, in any order and with repetitions.
     pub fn new(constant: i64, terms: impl IntoIterator<Item = (Var, i64)>) -> Result<Affine> {
-        let mut terms: Vec<(Var, i64)> = terms.into_iter().collect();
+        let mut terms: Terms = terms.into_iter().collect();
         terms.sort_unstable_by_key(|t| t.0);
-        let mut merged: Vec<(Var, i64)> = Vec::with_capacity(terms.len());
+        let mut merged = Terms::new();
         for (var, c) in terms {
             match merged.last_mut() {
                 Some(last) if last.0 == var => last.1 = linear(last.1, 1, c, 1)?,
@@ -126,7 +131,7 @@ impl Affine {
     /// `a * self + b * other`, the step of every elimination.
     pub fn combine(&self, a: i64, other: &Affine, b: i64) -> Result<Affine> {
         let (mut left, mut right) = (self.terms.iter().peekable(), other.terms.iter().peekable());
-        let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
+        let mut terms = Terms::new();
         loop {
             let (var, x, y) = match (left.peek(), right.peek()) {
                 (Some(l), Some(r)) if l.0 == r.0 => (l.0, l.1, r.1),

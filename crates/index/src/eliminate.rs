@@ -145,7 +145,7 @@ fn push_new(results: &mut Vec<Set>, set: Set) {
 
 /// True when the set has a point for some values of all its variables.
 pub(crate) fn feasible(set: &Set, budget: &mut Budget) -> Result<bool> {
-    if set.is_nothing() || set.is_everything() {
+    if set.is_nothing() || set.is_box() {
         return Ok(!set.is_nothing());
     }
     feasible_system(System::new(set, &set.vars())?, budget)

@@ -98,6 +98,13 @@ impl Set {
         self.size() == 0
     }
 
+    /// True when every constraint bounds a single variable. The normal form has found any
+    /// contradiction among such constraints, so unless it is nothing, such a set has a point.
+    pub(crate) fn is_box(&self) -> bool {
+        let mut affines = self.eqs.iter().chain(&self.ges);
+        self.mods.is_empty() && affines.all(|a| a.terms().len() == 1)
+    }
+
     /// True when two constraints were seen to contradict each other. A set may be empty without
     /// this being true; [`crate::Domain::is_empty`] decides.
     pub fn is_nothing(&self) -> bool {

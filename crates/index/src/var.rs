@@ -40,6 +40,12 @@ impl Var {
         Var::new(VarKind::Local, number)
     }
 
+    /// A variable that is in no table, counted from the end: for comparing things whose bound
+    /// variables may have any names.
+    pub fn reserved(kind: VarKind, number: u32) -> Var {
+        Var::new(kind, NUMBER_MASK - number.min(NUMBER_MASK))
+    }
+
     /// What the variable stands for.
     pub fn kind(self) -> VarKind {
         match self.0 >> NUMBER_BITS {

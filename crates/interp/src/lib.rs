@@ -3,21 +3,25 @@
 //! | module | owns |
 //! |---|---|
 //! | [`oracle`] | pointwise, memoised, demand-driven evaluation of tensor modules |
+//! | `bytecode` | the executor of the loop IR |
 //! | [`host`] | a plain executor of host programs |
+//! | [`report`] | how the tensor code of a run was evaluated |
 //! | [`tensor`], [`value`] | tensors and host values |
 //! | [`show`] | printing, format specifications, JSON |
 //! | [`io`] | the world of a running program, as a trait |
 //! | [`options`] | limits and modes |
 //! | [`stop`] | why an evaluation stopped, as data |
 //!
-//! Invariants: nothing here schedules, and nothing opens a file; no module, program or input makes
+//! Invariants: the oracle knows no schedule, and nothing opens a file; no module, program or input makes
 //! this crate panic or overflow the stack, however long a recurrence or deep a recursion; every
 //! operation of the op table and every intrinsic is matched exhaustively.
 
+mod bytecode;
 pub mod host;
 pub mod io;
 pub mod options;
 pub mod oracle;
+pub mod report;
 mod scalar;
 pub mod show;
 pub mod stop;

@@ -9,6 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use einlang_loops::decide::Storage;
+use einlang_loops::schedule::Schedule;
+
+use crate::report::Report;
 use crate::stop::{Stop, StopCode};
 
 /// How an evaluation is run.
@@ -28,6 +32,24 @@ pub struct Options {
     pub deadline: Option<Instant>,
     /// A switch that stops it (E0803).
     pub interrupt: Interrupt,
+    /// What evaluates tensor code.
+    pub backend: Backend,
+    /// How much of a recurrence a backend keeps.
+    pub storage: Storage,
+    /// Schedules that replace those a backend would choose.
+    pub schedules: Vec<Schedule>,
+    /// Where it is written down how the tensor code was evaluated.
+    pub report: Report,
+}
+
+/// What evaluates tensor code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Backend {
+    /// The oracle: point by point, on demand.
+    #[default]
+    Oracle,
+    /// Register code made from the loop IR; what has none stays with the oracle.
+    Bytecode,
 }
 
 /// A switch by which somebody else stops an evaluation. Its copies are one switch.
@@ -66,6 +88,10 @@ impl Default for Options {
             steps: None,
             deadline: None,
             interrupt: Interrupt::default(),
+            backend: Backend::default(),
+            storage: Storage::default(),
+            schedules: Vec::new(),
+            report: Report::default(),
         }
     }
 }
@@ -111,6 +137,7 @@ impl Meter {
             return Err(Stop::new(StopCode::Memory, message));
         }
         self.0.memory.set(used);
+        self.0.options.report.used(used);
         Ok(())
     }
 

@@ -41,6 +41,40 @@ macro_rules! storage {
                 }
             }
 
+            /// So many elements, all zero.
+            pub(crate) fn zeros(elem: Elem, n: usize) -> Storage {
+                match elem { $(Elem::$variant => Storage::$variant(vec![<$native>::default(); n]),)* }
+            }
+
+            /// Changes the number of elements; new ones are zero.
+            pub(crate) fn resize(&mut self, n: usize) {
+                match self { $(Storage::$variant(list) => list.resize(n, <$native>::default()),)* }
+            }
+
+            /// Makes every element zero and their number `n`, keeping the memory.
+            pub(crate) fn reset(&mut self, n: usize) {
+                match self {
+                    $(Storage::$variant(list) => {
+                        list.clear();
+                        list.resize(n, <$native>::default());
+                    })*
+                }
+            }
+
+            /// Replaces an element by its bits; false if there is none.
+            pub(crate) fn set_bits(&mut self, at: usize, bits: u64) -> bool {
+                match self {
+                    $(Storage::$variant(list) => match list.get_mut(at) {
+                        Some(place) => {
+                            let $bits = bits;
+                            *place = $to;
+                            true
+                        }
+                        None => false,
+                    })*
+                }
+            }
+
             /// Adds an element by its bits.
             pub fn push_bits(&mut self, bits: u64) {
                 match self {

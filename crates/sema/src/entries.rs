@@ -5,7 +5,7 @@
 //! data, a later derivative may ask how it came about, and so on. Such bindings are computed again
 //! where a later entry needs them, and that is possible only if computing them has no effect.
 
-use std::collections::HashSet;
+use einlang_source::map::HashSet;
 
 use einlang_source::{Code, Diagnostic, Span};
 
@@ -84,7 +84,7 @@ pub fn differentiated(resolved: &Resolved, typed: &Typed) -> Differentiated {
         for request in requests(body, roots) {
             let params = root.named(id, body, request.params);
             let mut open = root.named(id, body, request.targets);
-            let mut reached: HashSet<LocalId> = HashSet::new();
+            let mut reached: HashSet<LocalId> = HashSet::default();
             while let Some(local) = open.pop() {
                 if !reached.insert(local) {
                     continue;
@@ -120,7 +120,7 @@ fn requests(body: &Body, roots: Vec<ExprId>) -> Vec<Request> {
         found
     };
     let mut all = Vec::new();
-    let mut seen: HashSet<ExprId> = HashSet::new();
+    let mut seen: HashSet<ExprId> = HashSet::default();
     visit(body, roots.clone(), &mut |_, kind| {
         if let ExprKind::Binary(BinaryOp::Div, left, right) = kind
             && let ExprKind::Differential(by) = body.kind(*right)
@@ -221,7 +221,7 @@ impl Effects<'_> {
         let calls = &self.typed.instance(instance).calls;
         visit(body, roots, &mut |expr, _| callees.extend(calls.get(&expr).cloned()));
         // Instances that call each other are looked at once.
-        let mut seen: HashSet<InstanceId> = HashSet::new();
+        let mut seen: HashSet<InstanceId> = HashSet::default();
         while let Some(callee) = callees.pop() {
             match callee {
                 Callee::Function(FnTy::Builtin(function)) if function.has_effect() => return true,

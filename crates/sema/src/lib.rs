@@ -31,6 +31,7 @@ use context::Context;
 use hir::Program;
 
 pub use library::{Library, NoLibrary};
+pub use modules::outline::Outline;
 
 /// A program whose names have found their definitions.
 #[derive(Debug)]

@@ -3,7 +3,8 @@
 //! A unit knows its text and which other units it refers to. What a check found about a unit holds
 //! as long as its text, the units its names lead to, and the interfaces of those stay what they are.
 
-use std::collections::{BTreeSet, HashMap};
+use einlang_source::map::HashMap;
+use std::collections::BTreeSet;
 
 use einlang_source::{Interner, Sources, Span};
 
@@ -37,7 +38,7 @@ pub struct Unit {
 
 /// The units of a program, those of the root module first.
 pub fn units(program: &Program, interner: &Interner, sources: &Sources) -> Vec<Unit> {
-    let mut items: HashMap<ModuleId, Vec<DefId>> = HashMap::new();
+    let mut items: HashMap<ModuleId, Vec<DefId>> = HashMap::default();
     for (id, def) in program.defs.iter().filter(|(_, def)| def.inside.is_none()) {
         items.entry(def.module).or_default().push(id);
     }
@@ -47,7 +48,7 @@ pub fn units(program: &Program, interner: &Interner, sources: &Sources) -> Vec<U
         let path = module_path(program, interner, id);
         let mut own = items.remove(&id).unwrap_or_default();
         own.sort_by_key(|def| program.def(*def).span.start);
-        let mut seen: HashMap<String, usize> = HashMap::new();
+        let mut seen: HashMap<String, usize> = HashMap::default();
         let mut spans = Vec::new();
         for def in own {
             let item = program.def(def);
@@ -103,7 +104,7 @@ struct Reads {
 impl Reads {
     fn new(program: &Program) -> Reads {
         let owners = Owners::new(program);
-        let mut of: HashMap<UnitId, BTreeSet<UnitId>> = HashMap::new();
+        let mut of: HashMap<UnitId, BTreeSet<UnitId>> = HashMap::default();
         for (id, body) in program.bodies.iter() {
             let Some(unit) = owners.of_body(id) else { continue };
             let found = of.entry(unit).or_default();

@@ -8,6 +8,7 @@
 //! | [`apply`], [`suggest`] | carrying out edits, and "did you mean" |
 //! | [`world`] | the [`World`] trait: every byte the compiler reads or writes passes through it |
 //! | [`intern`], [`arena`] | small copyable handles for names and for nodes |
+//! | [`map`] | tables with such handles as keys |
 //!
 //! Invariants: this crate depends on no other crate of the workspace; it does no I/O itself (all
 //! of it goes through a [`World`] that the embedder supplies); nothing here panics on any source
@@ -19,6 +20,7 @@ pub mod code;
 pub mod diagnostic;
 pub mod files;
 pub mod intern;
+pub mod map;
 pub mod render;
 pub mod span;
 pub mod suggest;

@@ -8,6 +8,8 @@
 //! | [`generate`] | random programs: any well-formed text, or meaningful ones with known values |
 //! | [`mutate`] | a program with one token deleted, doubled, exchanged or replaced |
 //! | [`invariants`] | what holds for the parse of every text, however wrong the text is |
+//! | [`pages`] | code blocks of documentation, and the programs among them |
+//! | [`parallel`] | many independent checks at once |
 //! | [`shape`] | what a tree says, apart from how it is written |
 //!
 //! ```
@@ -21,5 +23,7 @@ pub mod fixtures;
 pub mod generate;
 pub mod invariants;
 pub mod mutate;
+pub mod pages;
+pub mod parallel;
 pub mod repository;
 pub mod shape;

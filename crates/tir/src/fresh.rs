@@ -2,24 +2,34 @@
 //!
 //! Values, indices, local symbols and tensors are identities, so a region that is used a second
 //! time (a guard that two clauses need, a function that is inlined) gets new ones of everything it
-//! defines. What it only mentions stays as it is, except where the caller says otherwise.
+//! defines. What it only mentions stays as it is, except where the caller says otherwise. A
+//! *canonical* copy has the same binders whatever the original had, so that two groups are the same
+//! computation if their canonical copies are equal.
 
 use std::collections::{BTreeSet, HashMap};
 
-use einlang_index::{Result, Var};
+use einlang_index::{Result, Var, VarKind};
 
 use crate::module::{Group, Module, Symbol, SymbolSource};
 use crate::region::{
-    Arg, Combiner, Def, Inst, InstKind, Over, Place, Reduction, Region, Subscript,
+    Arg, Combiner, Def, Inst, InstKind, Over, Place, Reduction, Region, Subscript, Value,
 };
-use crate::types::{Ident, Loc};
+use crate::types::{Elem, Ident, Loc};
 use crate::vars::{rename_domain, rename_quasi};
 
-/// Makes copies within one module.
+/// Where new binders come from.
+#[derive(Debug)]
+enum Source<'m> {
+    /// They are new in a module, whose tensors have these names.
+    Module(&'m mut Module, &'m mut BTreeSet<Ident>),
+    /// They are counted and belong to no module.
+    Counted(u32),
+}
+
+/// Makes copies.
 #[derive(Debug)]
 pub struct Fresh<'m> {
-    module: &'m mut Module,
-    names: &'m mut BTreeSet<Ident>,
+    source: Source<'m>,
     values: HashMap<u32, Arg>,
     vars: HashMap<Var, Var>,
     tensors: HashMap<Ident, Ident>,
@@ -28,8 +38,39 @@ pub struct Fresh<'m> {
 impl<'m> Fresh<'m> {
     /// For copies within `module`, whose tensors have the given names.
     pub fn new(module: &'m mut Module, names: &'m mut BTreeSet<Ident>) -> Fresh<'m> {
+        Fresh::from(Source::Module(module, names))
+    }
+
+    /// For one canonical copy, which is no part of any module.
+    pub fn canonical() -> Fresh<'static> {
+        Fresh::from(Source::Counted(0))
+    }
+
+    fn from(source: Source<'_>) -> Fresh<'_> {
         let (values, vars, tensors) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Fresh { module, names, values, vars, tensors }
+        Fresh { source, values, vars, tensors }
+    }
+
+    /// A copy of a group.
+    pub fn copy_group(&mut self, group: &Group) -> Result<Group> {
+        let mut copy = group.clone();
+        self.group(&mut copy)?;
+        Ok(copy)
+    }
+
+    /// From now on one variable stands for another.
+    pub fn replace_var(&mut self, var: Var, by: Var) {
+        self.vars.insert(var, by);
+    }
+
+    /// From now on one tensor stands for another.
+    pub fn replace_tensor(&mut self, name: &Ident, by: &Ident) {
+        self.tensors.insert(name.clone(), by.clone());
+    }
+
+    /// From now on an operand stands for a scalar.
+    pub fn replace_value(&mut self, value: Value, by: Arg) {
+        self.values.insert(value.number, by);
     }
 
     /// A copy whose parameters are new as well.
@@ -53,11 +94,6 @@ impl<'m> Fresh<'m> {
         }
         self.region(&mut copy)?;
         Ok(copy)
-    }
-
-    /// Gives a group new binders throughout; names that are not taken stay.
-    pub(crate) fn copy_group(&mut self, group: &mut Group) -> Result<()> {
-        self.group(group)
     }
 
     fn region(&mut self, region: &mut Region) -> Result<()> {
@@ -99,6 +135,10 @@ impl<'m> Fresh<'m> {
     }
 
     fn group(&mut self, group: &mut Group) -> Result<()> {
+        // Axes and domains mention the length of an open axis.
+        if let Some(until) = &mut group.until {
+            until.extent = self.fresh_symbol(until.extent);
+        }
         for binding in &mut group.bindings {
             binding.name = self.fresh_name(&binding.name);
             for axis in &mut binding.axes {
@@ -115,7 +155,6 @@ impl<'m> Fresh<'m> {
         let Some(until) = &mut group.until else { return Ok(()) };
         until.first = rename_quasi(&until.first, &mut |var| self.var(var))?;
         until.max = rename_quasi(&until.max, &mut |var| self.var(var))?;
-        until.extent = self.fresh_symbol(until.extent);
         self.fresh_index(until.index);
         until.index = self.var(until.index);
         self.region(&mut until.condition)
@@ -152,7 +191,7 @@ impl<'m> Fresh<'m> {
     fn def(&mut self, def: &mut Def) -> Result<()> {
         match def {
             Def::Scalar(value) => {
-                let fresh = self.module.supply.value(value.elem);
+                let fresh = self.new_value(value.elem);
                 self.values.insert(value.number, fresh.into());
                 *value = fresh;
             }
@@ -171,26 +210,61 @@ impl<'m> Fresh<'m> {
     }
 
     fn fresh_index(&mut self, var: Var) {
-        let fresh = self.module.vars.fresh_like(var);
+        let fresh = self.new_var(var);
         self.vars.insert(var, fresh);
     }
 
     fn fresh_symbol(&mut self, var: Var) -> Var {
-        let source = self.module.source(var).cloned().unwrap_or(SymbolSource::Local);
-        let fresh = self.module.vars.fresh_like(var);
-        self.module.symbols.push(Symbol { var: fresh, source, loc: Loc::default() });
+        let fresh = self.new_var(var);
+        if let Source::Module(module, _) = &mut self.source {
+            let source = module.source(var).cloned().unwrap_or(SymbolSource::Local);
+            module.symbols.push(Symbol { var: fresh, source, loc: Loc::default() });
+        }
         self.vars.insert(var, fresh);
         fresh
     }
 
     fn fresh_name(&mut self, name: &Ident) -> Ident {
-        let mut text = name.as_str().to_owned();
-        while self.names.contains(text.as_str()) {
-            text.push('\'');
-        }
-        let fresh = Ident::new(&text);
-        self.names.insert(fresh.clone());
+        let fresh = self.new_name(name);
         self.tensors.insert(name.clone(), fresh.clone());
         fresh
     }
+
+    fn new_value(&mut self, elem: Elem) -> Value {
+        match &mut self.source {
+            Source::Module(module, _) => module.supply.value(elem),
+            Source::Counted(n) => Value { number: u32::MAX - next(n), elem },
+        }
+    }
+
+    fn new_var(&mut self, var: Var) -> Var {
+        match &mut self.source {
+            Source::Module(module, _) => module.vars.fresh_like(var),
+            Source::Counted(n) => match var.kind() {
+                VarKind::Index => Var::reserved(VarKind::Index, next(n)),
+                _ => Var::reserved(VarKind::Symbol, next(n)),
+            },
+        }
+    }
+
+    fn new_name(&mut self, name: &Ident) -> Ident {
+        match &mut self.source {
+            Source::Module(_, names) => {
+                let mut text = name.as_str().to_owned();
+                while names.contains(text.as_str()) {
+                    text.push('\'');
+                }
+                let fresh = Ident::new(&text);
+                names.insert(fresh.clone());
+                fresh
+            }
+            // No name of the source begins with a blank.
+            Source::Counted(n) => Ident::new(&format!(" {}", next(n))),
+        }
+    }
+}
+
+fn next(n: &mut u32) -> u32 {
+    *n = n.saturating_add(1);
+    *n
 }

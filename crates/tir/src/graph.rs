@@ -3,7 +3,7 @@
 /// The parts of the graph whose nodes reach each other, each sorted, in an order in which every
 /// part comes after the parts it leads to (Tarjan's algorithm, without recursion on the stack of
 /// the machine, because graphs may be long chains).
-pub(crate) fn strong_parts(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
+pub fn strong_parts(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut search = Search::new(edges);
     (0..edges.len()).for_each(|node| search.run(node));
     search.parts.iter_mut().for_each(|part| part.sort_unstable());

@@ -12,10 +12,12 @@
 //! | [`text`] | printing and reading modules |
 //! | [`verify`] | the invariants of modules |
 //! | [`substitute`] | replacing symbols, values and tensors |
+//! | [`free`] | what code mentions without defining it |
 //! | [`fresh`] | copies of regions with new binders, for inlining and splitting |
 //! | [`ad`] | derivatives: requests become ordinary code |
 //! | [`passes`] | running passes, and the first of them |
 //! | [`order`] | dependences inside a group and whether an order exists |
+//! | [`graph`] | strongly connected parts of small graphs |
 //! | [`host`] | host programs: strings, files, `match`, recursion, closures, running modules |
 //!
 //! Invariants: nothing of syntax is known here and nothing does I/O; locations are optional and no
@@ -29,8 +31,9 @@
 pub mod ad;
 pub mod builder;
 pub mod constant;
+pub mod free;
 pub mod fresh;
-mod graph;
+pub mod graph;
 pub mod host;
 pub mod message;
 pub mod module;

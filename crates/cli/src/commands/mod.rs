@@ -3,7 +3,9 @@
 pub(crate) mod check;
 pub(crate) mod completions;
 mod diff;
+pub(crate) mod doc;
 pub(crate) mod explain;
+pub(crate) mod explain_storage;
 pub(crate) mod fmt;
 pub(crate) mod ir;
 pub(crate) mod repl;
@@ -20,7 +22,9 @@ pub(crate) fn run(command: &Command, shell: &Shell) -> Result<Exit, Stop> {
         Command::Repl(args) => repl::run(args, shell),
         Command::Check(args) => check::run(args, shell),
         Command::Fmt(args) => fmt::run(args, shell),
+        Command::Doc(args) => doc::run(args, shell),
         Command::Explain(args) => explain::run(args, shell),
+        Command::ExplainStorage(args) => explain_storage::run(args, shell),
         Command::Ir(args) => ir::run(args, shell),
         Command::Completions(args) => completions::run(args, shell),
     }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use einlang_driver::{
-    Executable, Failure, Given, Limits, Outcome, Permits, Printer, ProjectIo, RunOptions, Session,
+    Executable, Failure, Given, Limits, Outcome, Permits, Printer, ProjectIo, Report, RunOptions,
+    Session, StoragePlan,
 };
 use einlang_source::Diagnostics;
 
@@ -39,6 +40,9 @@ pub(crate) struct RunArgs {
     /// Print the outputs as one JSON object; what the program prints goes to standard error
     #[arg(long)]
     json: bool,
+    /// List which tensor code ran as loops and which point by point, with the reason
+    #[arg(long)]
+    explain: bool,
     #[command(flatten)]
     checking: CheckingArgs,
     #[command(flatten)]
@@ -49,9 +53,12 @@ pub(crate) struct RunArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits and modes")]
 pub(crate) struct LimitArgs {
-    /// How the program is evaluated: interp (point by point)
+    /// How the program is evaluated: interp (point by point) or bytecode (as loops)
     #[arg(long, value_name = "NAME", default_value = "interp", hide_possible_values = true)]
     backend: Backend,
+    /// What is kept of a recurrence: full (everything) or window (what is read later)
+    #[arg(long, value_name = "PLAN", default_value = "window", hide_possible_values = true)]
+    storage: Plan,
     /// Treat integer overflow and NaN that appears as errors
     #[arg(long)]
     checked: bool,
@@ -79,18 +86,32 @@ pub(crate) struct LimitArgs {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Backend {
     Interp,
+    Bytecode,
+}
+
+/// The value of `--storage`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Plan {
+    Full,
+    Window,
 }
 
 impl LimitArgs {
     pub(crate) fn limits(&self, zero_fill: bool) -> Limits {
-        // There is one way to evaluate today, and the match sees to it that another is not missed.
-        match self.backend {
-            Backend::Interp => {}
-        }
+        let backend = match self.backend {
+            Backend::Interp => einlang_driver::Backend::Oracle,
+            Backend::Bytecode => einlang_driver::Backend::Bytecode,
+        };
+        let storage = match self.storage {
+            Plan::Full => StoragePlan::Full,
+            Plan::Window => StoragePlan::Window,
+        };
         let usual = Limits::default();
         Limits {
             checked: self.checked,
             zero_fill,
+            backend,
+            storage,
             memory: self.max_memory.unwrap_or(usual.memory),
             depth: self.max_depth.unwrap_or(usual.depth),
             steps: self.max_steps,
@@ -156,7 +177,8 @@ pub(crate) fn run(args: &RunArgs, shell: &Shell) -> Result<Exit, Stop> {
     };
     report(&executable.warnings);
     match evaluate(args, &input, &executable, shell)? {
-        Ok(outcome) if args.json => {
+        Ok(mut outcome) if args.json => {
+            outcome.storage = Some(executable.storage_json(session.sources()));
             shell.terminal.print(&format!("{}\n", outcome.json()))?;
             Ok(Exit::Fine)
         }
@@ -190,6 +212,9 @@ fn evaluate(
     let mut io = ProjectIo::new(permits, &mut printer, options.limits.memory);
     let result = executable.run(&options, &mut io);
     drop(progress);
+    if args.explain {
+        explain(&options.limits.report, shell);
+    }
     if let Ok(outcome) = &result
         && !args.json
         && executable.has_main()
@@ -203,6 +228,18 @@ fn evaluate(
         hint(executable, shell);
     }
     Ok(result)
+}
+
+/// How the tensor code was evaluated, and the most memory that was in use at once.
+fn explain(report: &Report, shell: &Shell) {
+    for region in report.regions() {
+        let how = match region.fallback {
+            Some(why) => format!("point by point ({why})"),
+            None => "as loops".to_owned(),
+        };
+        shell.terminal.summary(&format!("note: `{}` ran {how}", region.module));
+    }
+    shell.terminal.summary(&format!("note: at most {} bytes for values", report.peak()));
 }
 
 /// A program that prints nothing has computed something all the same.

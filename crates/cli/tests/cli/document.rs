@@ -1,14 +1,17 @@
-//! `docs/cli.md` shows what the binary really prints.
+//! The pages show what the binary really prints.
 //!
-//! A block marked `ein` begins with a comment that names its file; the file is written into a folder.
-//! A block marked `console` holds calls, each followed by what it prints; they run in that folder,
-//! in order. `EINLANG_BLESS=1` writes the real answers into the document.
+//! A block marked `ein` may begin with a comment that names its file; the file is written into a
+//! folder. A block marked `console` holds calls, each followed by what it prints; they run in that
+//! folder, in order. `json,of=FILE` is what `run FILE --json` answers, broken up, but for the timings.
+//! `EINLANG_BLESS=1` writes the real answers of calls into the pages.
 
 #![cfg(unix)]
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+
+use einlang_testkit::pages::{files_below, read};
 
 use crate::support::{Sandbox, compare, repository};
 
@@ -29,27 +32,54 @@ fn replayed(sandbox: &Sandbox, block: &str) -> String {
     answers.collect::<Vec<_>>().join("").trim_end().to_owned()
 }
 
+/// Saves a program that names its file.
 fn save(sandbox: &Sandbox, block: &str) {
     let name = block.lines().next().and_then(|line| line.strip_prefix("// "));
-    sandbox.write(name.expect("the first line names the file"), format!("{block}\n"));
+    if let Some(name) = name.filter(|name| name.contains('.') && !name.contains(' ')) {
+        sandbox.write(name, format!("{block}\n"));
+    }
 }
 
-#[test]
-fn the_document_is_accurate() {
-    let path = repository().join("docs/cli.md");
-    let document = fs::read_to_string(&path).expect("the document");
+/// Compares outputs as data: where lines break does not matter.
+fn compare_json(sandbox: &Sandbox, file: &str, block: &str) {
+    let answer = sandbox.einlang(&["run", file, "--json"]).ends_with(0);
+    let parsed = |text: &str| {
+        let mut value: serde_json::Value = serde_json::from_str(text).expect("JSON");
+        value["timings"].take();
+        value
+    };
+    assert_eq!(parsed(block), parsed(&answer.stdout), "the JSON of {file}");
+}
+
+fn check(path: &Path) {
+    let document = fs::read_to_string(path).expect("the document");
     let sandbox = Sandbox::new();
     let mut actual = Vec::new();
     for (index, part) in document.split("\n```").enumerate() {
         let (kind, block) = part.split_once('\n').unwrap_or((part, ""));
         match (index % 2, kind) {
-            (1, "console") => actual.push(format!("console{}", replayed(&sandbox, block))),
-            (1, "ein") => {
-                save(&sandbox, block);
-                actual.push(part.to_owned());
+            (1, "console") => {
+                actual.push(format!("console{}", replayed(&sandbox, block)));
+                continue;
             }
-            _ => actual.push(part.to_owned()),
+            (1, "ein") => save(&sandbox, block),
+            (1, kind) => {
+                if let Some(file) = kind.strip_prefix("json,of=") {
+                    compare_json(&sandbox, file, block);
+                }
+            }
+            _ => {}
         }
+        actual.push(part.to_owned());
     }
-    compare(&path, &actual.join("\n```"));
+    compare(path, &actual.join("\n```"));
+}
+
+#[test]
+fn the_pages_are_accurate() {
+    let mut pages = files_below(&repository().join("docs"), "md");
+    pages.push(repository().join("README.md"));
+    let pages = pages.iter().filter(|page| read(page).contains("\n```console\n"));
+    let n_pages = pages.map(|page| check(page)).count();
+    assert!(n_pages >= 3, "only {n_pages} pages with calls");
 }

@@ -2,7 +2,7 @@
 
 use crate::support::Sandbox;
 
-const COMMANDS: [&str; 7] = ["run", "repl", "check", "fmt", "explain", "ir", "completions"];
+const COMMANDS: [&str; 8] = ["run", "repl", "check", "fmt", "doc", "explain", "ir", "completions"];
 
 #[test]
 fn the_help_of_the_binary() {

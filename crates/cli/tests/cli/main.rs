@@ -5,6 +5,7 @@
 
 mod check;
 mod colors;
+mod doc;
 mod document;
 mod explain;
 mod fmt;

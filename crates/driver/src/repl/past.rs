@@ -99,7 +99,7 @@ impl Past {
             .flat_map(|made| made.names.iter().copied())
             .collect();
         let is_given = |span: &Span| self.bound.contains_key(span) && !computed.contains(span);
-        let (mut values, mut shapes, mut seen) = (Vec::new(), Given::new(), HashSet::new());
+        let (mut values, mut shapes, mut seen) = (Vec::new(), Given::default(), HashSet::new());
         for made in made.iter().filter(|made| made.span.file != file) {
             if !made.names.iter().all(is_given) {
                 continue;

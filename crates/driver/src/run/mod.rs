@@ -40,7 +40,7 @@ pub use inputs::Given;
 pub use outputs::{Outcome, Output};
 pub use project::{Printer, ProjectIo};
 
-use crate::lowering::{differentiate, lowered};
+use crate::lowering::{lowered, prepare};
 use crate::pipeline::Compilation;
 use crate::session::Session;
 use declared::Declared;
@@ -164,7 +164,7 @@ impl Executable {
             let all = lowered(&compilation, &all).and_then(Result::ok);
             return Err(no_output(missing, all.as_ref().unwrap_or(&made)));
         }
-        match differentiate(&mut made.program, mode) {
+        match prepare(&mut made, mode) {
             Ok(()) => {}
             Err(Stopped::Rejected(found)) => {
                 let mut all = compilation.diagnostics;
@@ -173,7 +173,7 @@ impl Executable {
             }
             Err(Stopped::Broken { pass, problems }) => {
                 let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-                return Err(Failure::Bug(format!("{pass}: {}", problems.join("; "))));
+                return Err(Failure::Bug(format!("after `{pass}`: {}", problems.join("; "))));
             }
         }
         let (program, interner) = (&compilation.resolved.program, &compilation.resolved.interner);
@@ -191,9 +191,19 @@ impl Executable {
         })
     }
 
+    /// The code of the program.
+    pub(crate) fn lowered(&self) -> &Lowered {
+        &self.lowered
+    }
+
     /// The names of the outputs, in order.
     pub fn outputs(&self) -> impl Iterator<Item = &str> {
         self.lowered.outputs.iter().map(|output| output.name.as_str())
+    }
+
+    /// The tensor code of the program.
+    pub fn modules(&self) -> &[einlang_tir::module::Module] {
+        &self.lowered.program.modules
     }
 
     /// Whether the value of the program is that of its function `main`.
@@ -209,6 +219,7 @@ impl Executable {
         let outputs = described.map(|((output, form), value)| form.output(&output.name, value));
         Ok(Outcome {
             outputs: outputs.collect(),
+            storage: None,
             compiled_in: self.compiled_in,
             ran_in: start.elapsed(),
         })

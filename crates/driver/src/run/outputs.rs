@@ -23,6 +23,8 @@ const DEEPEST: usize = 32;
 pub struct Outcome {
     /// The outputs in order.
     pub outputs: Vec<Output>,
+    /// What is kept of each recurrent binding, as JSON, if somebody asked.
+    pub storage: Option<String>,
     /// How long compiling took.
     pub compiled_in: Duration,
     /// How long the evaluation took.
@@ -51,8 +53,9 @@ impl Outcome {
             .map(|output| format!("{}: {}", json_text(&output.name), output.json()))
             .collect();
         format!(
-            "{{\"outputs\": {{{}}}, \"storage\": {{}}, \"timings\": {{\"compile\": {:.6}, \"run\": {:.6}}}}}",
+            "{{\"outputs\": {{{}}}, \"storage\": {}, \"timings\": {{\"compile\": {:.6}, \"run\": {:.6}}}}}",
             outputs.join(", "),
+            self.storage.as_deref().unwrap_or("{}"),
             self.compiled_in.as_secs_f64(),
             self.ran_in.as_secs_f64(),
         )

@@ -2,7 +2,8 @@
 //!
 //! Instructions are executed in order; functions, branches and loops are activations and cursors
 //! on stacks of their own, so recursion ends at its limit (E0802) and never in a crash. `run`
-//! evaluates a module with the oracle, all outputs whole. `try` catches every stop but exceeded
+//! evaluates a module with the backend of the run, all outputs whole; what a backend cannot do, and
+//! what traps in one, is the oracle's. `try` catches every stop but exceeded
 //! limits (E08xx) and internal errors. A value that is used once is moved, so that a list that
 //! grows in a loop is not copied.
 
@@ -14,8 +15,10 @@ mod step;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
+use einlang_loops::plan::Choices;
 use einlang_tir::constant::Const;
 use einlang_tir::host::{HostFn, HostType, Program};
 use einlang_tir::module::Module;
@@ -23,8 +26,9 @@ use einlang_tir::types::{Elem, Ident};
 
 use self::machine::Executor;
 use self::names::Names;
+use crate::bytecode::Compiled;
 use crate::io::Io;
-use crate::options::{Meter, Options};
+use crate::options::{Backend, Meter, Options};
 use crate::oracle::Prepared;
 use crate::stop::{Stop, StopCode};
 use crate::tensor::TensorValue;
@@ -67,6 +71,7 @@ pub(crate) struct Shared<'p> {
     names: Names,
     modules: HashMap<&'p str, &'p Module>,
     prepared: RefCell<HashMap<String, Prepared>>,
+    compiled: RefCell<HashMap<String, Option<Rc<Compiled>>>>,
 }
 
 impl<'p> Shared<'p> {
@@ -76,6 +81,7 @@ impl<'p> Shared<'p> {
             names: Names::new(program)?,
             modules: program.modules.iter().map(|m| (m.name.as_str(), m)).collect(),
             prepared: RefCell::new(HashMap::new()),
+            compiled: RefCell::new(HashMap::new()),
         })
     }
 
@@ -93,6 +99,29 @@ impl<'p> Shared<'p> {
         let prepared = Prepared::new(self.modules.get(name.as_str()).ok_or_else(missing)?)?;
         self.prepared.borrow_mut().insert(name.as_str().to_owned(), prepared.clone());
         Ok(prepared)
+    }
+}
+
+impl Shared<'_> {
+    /// The register code of a module, which is made once; none if it stays with the oracle.
+    fn compiled(&self, name: &Ident, options: &Options) -> Option<Rc<Compiled>> {
+        if options.backend == Backend::Oracle {
+            return None;
+        }
+        if let Some(known) = self.compiled.borrow().get(name.as_str()) {
+            return known.clone();
+        }
+        let module = self.modules.get(name.as_str())?;
+        let choices = Choices {
+            storage: options.storage,
+            checked: options.checked,
+            schedules: options.schedules.clone(),
+        };
+        let made = Compiled::new(module, &choices);
+        options.report.note(name.as_str(), made.as_ref().err().cloned());
+        let made = made.ok().map(Rc::new);
+        self.compiled.borrow_mut().insert(name.as_str().to_owned(), made.clone());
+        made
     }
 }
 

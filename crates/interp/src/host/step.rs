@@ -7,6 +7,7 @@ use einlang_tir::op::Op;
 use einlang_tir::types::{Elem, Ident};
 
 use super::machine::{End, Executor};
+use crate::bytecode::Fault;
 use crate::oracle::Oracle;
 use crate::scalar::{apply, trap_message};
 use crate::show::format_value;
@@ -193,7 +194,6 @@ impl<'p> Executor<'_, 'p> {
 
     /// Evaluates a module on tensors and numbers.
     fn run_module(&mut self, name: &Ident, args: &[HostArg], inst: &HostInst) -> Result<(), Stop> {
-        let prepared = self.shared.module(name)?;
         let (mut inputs, mut numbers): (Vec<Arc<TensorValue>>, Vec<i64>) = Default::default();
         for arg in self.args(args)? {
             match arg {
@@ -206,6 +206,20 @@ impl<'p> Executor<'_, 'p> {
         }
         let (shared, meter) = (self.shared, self.meter.clone());
         let _nested = meter.nest()?;
+        if let Some(compiled) = shared.compiled(name, meter.options()) {
+            match compiled.run(&inputs, &numbers, &meter, Some(shared)) {
+                Ok(tensors) => {
+                    let results = tensors.into_iter().map(HostValue::tensor).collect();
+                    self.define(&inst.results, results);
+                    return Ok(());
+                }
+                Err(Fault::Stop(stop)) => return Err(*stop),
+                Err(Fault::Trap(site)) => {
+                    meter.options().report.note(name.as_str(), Some(compiled.site(site)));
+                }
+            }
+        }
+        let prepared = shared.module(name)?;
         let mut oracle = Oracle::start(&prepared, inputs, numbers, meter.clone(), Some(shared))?;
         let mut results = Vec::with_capacity(inst.results.len());
         for output in oracle.outputs() {

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use einlang_tir::passes::PART;
+
 use super::code::{BindingCode, Code, ReadCode};
 use super::machine::{Frame, Machine, What};
 use super::table::{Handle, Instance};
@@ -137,9 +139,10 @@ fn clause_loc(frame: &Frame, code: &Code) -> Option<einlang_tir::types::Loc> {
     }
 }
 
-/// The point or function that an activation computes.
+/// The point or function that an activation computes; none for what nobody has named.
 fn point_of(frame: &Frame, code: &Code) -> Option<String> {
     match &frame.what {
+        What::Point { instance, member, .. } if is_part(instance, *member, code) => None,
         What::Point { instance, member, offset, .. } => {
             Some(show_member(instance, *member, *offset, code))
         }
@@ -151,6 +154,11 @@ fn point_of(frame: &Frame, code: &Code) -> Option<String> {
             Some(format!("until of {name}"))
         }
     }
+}
+
+/// Whether a binding is a part of an expression that a pass has moved out of its clause.
+fn is_part(instance: &Instance, member: u32, code: &Code) -> bool {
+    code.groups[instance.group].bindings[member as usize].name.as_str().ends_with(PART)
 }
 
 fn show_member(instance: &Instance, member: u32, offset: u64, code: &Code) -> String {

@@ -3,6 +3,7 @@
 mod clauses;
 mod generated;
 mod groups;
+mod lifted;
 mod limits;
 mod numbers;
 mod reductions;
@@ -44,14 +45,20 @@ pub(crate) fn evaluate(
 /// The outputs of a module.
 #[track_caller]
 pub(crate) fn check(text: &str, inputs: Vec<TensorValue>, arguments: &[i64], want: &str) {
-    let got = evaluate(&module(text), inputs, arguments, &Options::default());
-    assert_eq!(got.unwrap_or_else(|stop| panic!("{stop}")), want);
+    let module = module(text);
+    for module in [&module, &lifted::lifted(&module)] {
+        let got = evaluate(module, inputs.clone(), arguments, &Options::default());
+        assert_eq!(got.unwrap_or_else(|stop| panic!("{stop}\n{module}")), want);
+    }
 }
 
 /// The first line of the error of a module.
 #[track_caller]
 pub(crate) fn stops(text: &str, inputs: Vec<TensorValue>, options: &Options) -> String {
-    let stop = evaluate(&module(text), inputs, &[], options).expect_err("the module stops");
+    let module = module(text);
+    let same = evaluate(&lifted::lifted(&module), inputs.clone(), &[], options);
+    let stop = evaluate(&module, inputs, &[], options).expect_err("the module stops");
+    assert_eq!(same.expect_err("it stops too").code, stop.code, "{text}");
     stop.to_string().lines().next().unwrap_or_default().to_owned()
 }
 

@@ -36,7 +36,9 @@ pub(super) fn decode(bytes: &[u8], limit: u64) -> Result<Array, FileError> {
     let mut data = Vec::with_capacity(n);
     match is_raw {
         true => {
-            let points = bytes[words.at + 1..].chunks_exact(width_of_point).take(n);
+            // A picture without points may end right after its header.
+            let points = bytes.get(words.at + 1..).unwrap_or_default();
+            let points = points.chunks_exact(width_of_point).take(n);
             for point in points {
                 data.push(point.iter().fold(0, |value, byte| value << 8 | u32::from(*byte)));
             }
@@ -119,6 +121,12 @@ mod tests {
         let picture = Array::new(Elem::U8, vec![2, 1], vec![3, 4]).expect("it fits");
         let file = encode(&picture).expect("a picture");
         assert_eq!((&file[..], decode(&file, 9)), (&b"P5\n1 2\n255\n\x03\x04"[..], Ok(picture)));
+    }
+
+    #[test]
+    fn a_picture_without_points_ends_with_its_header() {
+        assert_eq!(read(b"P5 0 2 255"), Ok((vec![2, 0], Vec::new())));
+        assert_eq!(read(b"P5 2 0 65535"), Ok((vec![0, 2], Vec::new())));
     }
 
     #[test]

@@ -27,6 +27,10 @@ pub(super) fn decode(bytes: &[u8], limit: u64) -> Result<Array, FileError> {
     let mut decoder = Decoder::new_with_limits(Cursor::new(bytes), limits);
     decoder.set_transformations(Transformations::normalize_to_color8());
     let mut reader = decoder.read_info().map_err(|error| broken(&error))?;
+    // The decoder takes three bytes for each colour without looking whether they are there.
+    if reader.info().palette.as_deref().is_some_and(|palette| palette.len() % 3 != 0) {
+        return Err(FileError::malformed("the palette ends within a colour"));
+    }
     let n_bytes = reader.output_buffer_size();
     let n_bytes = n_bytes.ok_or_else(|| FileError::too_large("the picture has too many points"))?;
     within(n_bytes, limit)?;

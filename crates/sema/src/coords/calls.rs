@@ -1,7 +1,7 @@
 //! Calls: arguments against the layouts that parameters declare, and the result in the names of
 //! the caller.
 
-use std::collections::{HashMap, HashSet};
+use einlang_source::map::{HashMap, HashSet};
 
 use einlang_source::Name;
 
@@ -115,8 +115,8 @@ impl<'p> Checker<'p> {
         let params = self.params_of(instance);
         let mut fit = Fit::of_instance(self, instance);
         let mut inside = Vec::new();
-        let mut strict: HashSet<Name> = HashSet::new();
-        let mut free: HashSet<Name> = HashSet::new();
+        let mut strict: HashSet<Name> = HashSet::default();
+        let mut free: HashSet<Name> = HashSet::default();
         for (param, given) in params.iter().zip(&placed) {
             let Some((arg, layout)) = given else {
                 inside.push(None);

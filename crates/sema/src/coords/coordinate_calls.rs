@@ -7,7 +7,7 @@
 //! indices in scope decides its rank. Both are questions of types, so types ask for the
 //! [`Placements`] and count again until the answers stay as they are.
 
-use std::collections::HashMap;
+use einlang_source::map::HashMap;
 
 use einlang_source::Name;
 
@@ -126,7 +126,7 @@ impl<'p> Checker<'p> {
         for (param, given) in params.iter().zip(placed) {
             let (Some(ty), Some((arg, layout))) = (&param.ty, given) else { continue };
             let TypeKind::Tensor(_, dims) = &ty.kind else { continue };
-            let mut rests: HashMap<LocalId, u32> = HashMap::new();
+            let mut rests: HashMap<LocalId, u32> = HashMap::default();
             for binding in bindings {
                 let has = |dim: &Dim| matches!(dim, Dim::Extent(Res::Local(l), _) if *l == binding.parameter);
                 let Some(at) = dims.iter().position(has) else { continue };

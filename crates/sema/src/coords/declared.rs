@@ -3,7 +3,7 @@
 //! A coordinate in a type names its axis and is compared with what the value carries; sizes,
 //! numbers and `?` leave the axis to the value; rests hand on what they stand for.
 
-use std::collections::HashMap;
+use einlang_source::map::HashMap;
 
 use super::Checker;
 use super::layout::{Axis, Coordinate, Layout, join_axes};
@@ -53,7 +53,7 @@ impl Fit {
     }
 
     pub(super) fn new(body: BodyId, ranks: HashMap<LocalId, u32>) -> Fit {
-        Fit { body, ranks, rests: HashMap::new(), bound: HashMap::new(), wrong: None }
+        Fit { body, ranks, rests: HashMap::default(), bound: HashMap::default(), wrong: None }
     }
 }
 
@@ -244,7 +244,7 @@ impl Checker<'_> {
 
     /// The layout of a written type of another body, without a value.
     pub(super) fn written(&mut self, ty: &TypeRef, body: BodyId) -> Layout {
-        let mut fit = Fit::new(body, HashMap::new());
+        let mut fit = Fit::new(body, HashMap::default());
         self.fit(ty, &Layout::default(), Mode::Annotation, &mut fit)
     }
 

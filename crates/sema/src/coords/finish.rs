@@ -1,7 +1,7 @@
 //! The end: every index is known, so broadcasts and consumed coordinates are told by name, and
 //! functions marked `#[audit]` are held to the broadcasts that they list.
 
-use std::collections::{HashMap, HashSet};
+use einlang_source::map::{HashMap, HashSet};
 
 use einlang_source::{Diagnostic, Diagnostics, Name};
 
@@ -50,14 +50,14 @@ impl Checker<'_> {
 
     fn finished(&self, id: VariantId) -> Variant {
         let work = &self.works[id.index()];
-        let mut binding_of = HashMap::new();
-        let mut consumed = HashMap::new();
+        let mut binding_of = HashMap::default();
+        let mut consumed = HashMap::default();
         for (expr, (deps, binding)) in &work.consumed {
             let names = deps.iter().filter_map(|dep| self.coordinate_of(id, *dep)).collect();
             consumed.insert(*expr, names);
             binding_of.extend(binding.map(|binding| (*expr, binding)));
         }
-        let mut broadcasts = HashMap::new();
+        let mut broadcasts = HashMap::default();
         for (expr, node) in &work.nodes {
             let found = self.broadcasts(id, node);
             if !found.is_empty() {
@@ -181,7 +181,7 @@ impl Checker<'_> {
 
 /// Several variants of one function repeat its mistakes.
 fn distinct(list: Vec<Diagnostic>) -> Diagnostics {
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     let mut diagnostics = Diagnostics::new();
     for diagnostic in list {
         if seen.insert((diagnostic.code, diagnostic.primary.span)) {

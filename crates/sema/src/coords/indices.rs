@@ -161,7 +161,7 @@ impl Checker<'_> {
         for index in indices {
             let Subscript::Index(binder) = index else { continue };
             let Some(coordinate) = self.consumed_coordinate(binder) else { continue };
-            let local = std::collections::HashSet::from([binder.local]);
+            let local = einlang_source::map::HashSet::from_iter([binder.local]);
             if walk::mentions(body, value, &local) {
                 continue;
             }

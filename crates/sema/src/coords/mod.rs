@@ -38,7 +38,8 @@ mod reads;
 mod result;
 mod variants;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use einlang_source::map::{HashMap, HashSet};
+use std::collections::VecDeque;
 
 use einlang_source::{Diagnostic, Diagnostics, Interner, Name, Span};
 
@@ -143,7 +144,7 @@ enum Dep {
 
 impl<'p> Checker<'p> {
     fn new(program: &'p Program, typed: &'p Typed, interner: &'p Interner) -> Checker<'p> {
-        let mut firsts = HashMap::new();
+        let mut firsts = HashMap::default();
         for id in typed.ids() {
             firsts.entry(typed.instance(id).body).or_insert(id);
         }
@@ -152,13 +153,13 @@ impl<'p> Checker<'p> {
             typed,
             interner,
             works: Vec::new(),
-            memo: HashMap::new(),
-            n_variants: HashMap::new(),
-            latest: HashMap::new(),
+            memo: HashMap::default(),
+            n_variants: HashMap::default(),
+            latest: HashMap::default(),
             pending: VecDeque::new(),
             captures: Captures::new(program),
             firsts,
-            extents: HashMap::new(),
+            extents: HashMap::default(),
             cur: VariantId(0),
             place: Place::default(),
             n_open: 0,

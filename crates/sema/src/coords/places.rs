@@ -1,7 +1,7 @@
 //! What names stand for: the layouts of bindings in the variant that binds them, and which sizes
 //! are coordinates.
 
-use std::collections::HashMap;
+use einlang_source::map::HashMap;
 
 use super::layout::{Coordinate, Layout};
 use super::{Checker, Val, VariantId};
@@ -71,7 +71,7 @@ impl Checker<'_> {
                 let found = found.unwrap_or_default();
                 match &constant.ty {
                     Some(ty) => {
-                        let mut fit = super::declared::Fit::new(constant.body, HashMap::new());
+                        let mut fit = super::declared::Fit::new(constant.body, HashMap::default());
                         self.fit(ty, &found, super::declared::Mode::Cast, &mut fit)
                     }
                     None => found,
@@ -154,7 +154,7 @@ impl Checker<'_> {
 
     /// How many axes each rest in sight stands for.
     pub(super) fn visible_rests(&self) -> HashMap<LocalId, u32> {
-        let mut rests = HashMap::new();
+        let mut rests = HashMap::default();
         let mut at = Some(self.work().instance);
         while let Some(id) = at {
             let instance = self.typed.instance(id);

@@ -2,7 +2,7 @@
 //! each function for each layouts of its arguments, and for each of its bindings the layout, the
 //! coordinates that its reductions consume, and the operands that are broadcast.
 
-use std::collections::HashMap;
+use einlang_source::map::HashMap;
 use std::fmt::Write;
 
 use einlang_source::{Interner, Name};
@@ -133,7 +133,7 @@ impl Printer<'_> {
             exprs.sort_by_key(|expr| (self.body.span(*expr).start, self.body.span(*expr).end));
             exprs
         };
-        let mut facts: HashMap<Option<LocalId>, Vec<String>> = HashMap::new();
+        let mut facts: HashMap<Option<LocalId>, Vec<String>> = HashMap::default();
         let binding = |expr: &ExprId| self.variant.binding_of.get(expr).copied();
         for expr in sorted(self.variant.consumed.keys().copied().collect()) {
             let names = &self.variant.consumed[&expr];

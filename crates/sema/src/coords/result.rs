@@ -1,6 +1,6 @@
 //! The result of the pass, as plain data.
 
-use std::collections::HashMap;
+use einlang_source::map::HashMap;
 
 use einlang_source::Name;
 

@@ -5,7 +5,7 @@
 //! the declared result; the inside of the latter waits in a queue. When an instance has met many
 //! layouts already, further ones are taken without the names that its parameters leave open.
 
-use std::collections::{HashMap, HashSet};
+use einlang_source::map::{HashMap, HashSet};
 
 use einlang_source::{Diagnostic, Name};
 
@@ -253,18 +253,18 @@ impl Work {
             given: key.params.clone(),
             params: Vec::new(),
             ret: Layout::default(),
-            exprs: HashMap::new(),
-            locals: HashMap::new(),
-            reaches: HashMap::new(),
-            indices: HashMap::new(),
-            rests: HashMap::new(),
-            declared_rests: HashMap::new(),
-            nodes: HashMap::new(),
-            consumed: HashMap::new(),
-            calls: HashMap::new(),
-            read_at: HashMap::new(),
+            exprs: HashMap::default(),
+            locals: HashMap::default(),
+            reaches: HashMap::default(),
+            indices: HashMap::default(),
+            rests: HashMap::default(),
+            declared_rests: HashMap::default(),
+            nodes: HashMap::default(),
+            consumed: HashMap::default(),
+            calls: HashMap::default(),
+            read_at: HashMap::default(),
             lists: vec![Vec::new()],
-            reported: HashSet::new(),
+            reported: HashSet::default(),
             diagnostics: Vec::new(),
             root: false,
             walked: false,

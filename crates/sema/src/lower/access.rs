@@ -345,7 +345,7 @@ impl<'p> Lower<'p> {
     }
 
     /// Lists are read one level at a time.
-    fn host_access(
+    pub(super) fn host_access(
         &mut self,
         host: HostArg,
         ty: HostType,

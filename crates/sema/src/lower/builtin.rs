@@ -7,7 +7,7 @@ use einlang_tir::region::InstKind;
 use einlang_tir::types::{Elem, Loc};
 
 use super::module::loc;
-use super::value::{Form, R, Scalar, Src, Val};
+use super::value::{Form, R, Scalar, Val};
 use super::{Lower, unsupported};
 use crate::builtins::Function;
 use crate::hir::{Arg, BinaryOp, ExprId};
@@ -51,7 +51,7 @@ impl<'p> Lower<'p> {
         }
         match (function, &values[..]) {
             (Function::ArrayAppend, [list, item]) => self.append(list.clone(), item.clone(), &ty),
-            (Function::Converged, [value]) => self.converged(value),
+            (Function::Converged, [value]) => self.converged(args.first(), value),
             _ if function.has_effect() || function >= Function::Chars => {
                 self.host_builtin(function, args, &ty)
             }
@@ -124,34 +124,6 @@ impl<'p> Lower<'p> {
             .map(|extent| Val::Scalar(self.index_scalar(Elem::I32, extent)))
             .collect();
         Ok(self.stacked(scalars, Elem::I32, 1))
-    }
-
-    /// `converged(x)`
-    fn converged(&mut self, value: &Val<'p>) -> R<Val<'p>> {
-        let leaf = value.leaves().into_iter().next();
-        if let Some(Val::Tensor(tensor)) = &leaf
-            && let Src::Named(id) = tensor.src
-            && self.is_at_home(id)
-        {
-            let extents = self.info(id).extents.clone();
-            let symbols = extents.iter().filter_map(einlang_index::Quasi::as_var);
-            let open = symbols.into_iter().find(|var| {
-                let source = self.cx().tir.source(*var).cloned();
-                source == Some(einlang_tir::module::SymbolSource::Until)
-            });
-            if let Some(var) = open {
-                if self.in_region() {
-                    let kind = InstKind::Converged(var);
-                    return Ok(Val::Scalar(self.emit(Elem::Bool, kind, loc(self.here))));
-                }
-                let (name, span) = (self.fresh("v"), self.here);
-                let id = self.define_scalar(&name, span, |cx| {
-                    Ok(cx.emit(Elem::Bool, InstKind::Converged(var), loc(span)))
-                })?;
-                return Ok(Val::named(Elem::Bool, 0, id));
-            }
-        }
-        unsupported(self.here, "`converged` of a value from an earlier part of the program")
     }
 
     fn print(&mut self, args: &'p [Arg]) -> R<Val<'p>> {

@@ -17,12 +17,15 @@ use crate::types::{Callee, FnTy, InstanceId, Ty, Typed};
 pub(super) struct Facts {
     /// By instance: it is a host function.
     host: Vec<bool>,
+    /// By instance: it asserts something, or calls what does.
+    asserts: Vec<bool>,
     needs: HashMap<(InstanceId, ExprId), bool>,
 }
 
 impl Facts {
     pub(super) fn new(_: &Program, typed: &Typed) -> Facts {
-        Facts { host: vec![false; typed.instances.len()], needs: HashMap::new() }
+        let none = vec![false; typed.instances.len()];
+        Facts { host: none.clone(), asserts: none, needs: HashMap::new() }
     }
 }
 
@@ -34,7 +37,7 @@ impl<'p> Lower<'p> {
         let graph = petgraph::graph::DiGraph::<(), (), usize>::from_edges(
             calls.iter().enumerate().flat_map(|(from, to)| to.iter().map(move |to| (from, *to))),
         );
-        let mut host = vec![false; ids.len()];
+        let (mut host, mut asserts) = (vec![false; ids.len()], vec![false; ids.len()]);
         for part in petgraph::algo::tarjan_scc(&graph) {
             let is_loop = part.len() > 1
                 || part.iter().any(|node| {
@@ -47,9 +50,38 @@ impl<'p> Lower<'p> {
                 host[at] = is_loop
                     || calls[at].iter().any(|to| host[*to])
                     || self.handles_more_than_numbers(*id);
+                asserts[at] = calls[at].iter().any(|to| asserts[*to]) || self.asserts_itself(*id);
             }
         }
-        self.facts.host = host;
+        (self.facts.host, self.facts.asserts) = (host, asserts);
+    }
+
+    fn asserts_itself(&self, id: InstanceId) -> bool {
+        let assert = Callee::Function(FnTy::Builtin(Function::Assert));
+        self.typed.instance(id).calls.values().any(|callee| *callee == assert)
+    }
+
+    /// Whether evaluating an expression outside of regions may end the pending module.
+    pub(super) fn leaves_module(&mut self, expr: ExprId) -> bool {
+        if self.needs_host(expr) {
+            return true;
+        }
+        let asserts =
+            |cx: &Self, expr: ExprId| match cx.typed.instance(cx.frame.instance).calls.get(&expr) {
+                Some(Callee::Instance(id)) => {
+                    cx.facts.asserts.get(id.index()).copied().unwrap_or(true)
+                }
+                Some(Callee::Function(function)) => *function == FnTy::Builtin(Function::Assert),
+                None => false,
+            };
+        let mut open = vec![expr];
+        while let Some(expr) = open.pop() {
+            if asserts(self, expr) {
+                return true;
+            }
+            open.extend(children(self.body().kind(expr)));
+        }
+        false
     }
 
     fn called(&self, id: InstanceId) -> Vec<usize> {

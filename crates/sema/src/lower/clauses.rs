@@ -43,15 +43,14 @@ impl<'p> Lower<'p> {
                 locals.push(*local);
             }
         }
-        if let [local] = locals[..]
-            && clauses.iter().all(|clause| clause.until.is_none() && clause.targets.len() == 1)
-            && (!self.is_numeric(&self.local_ty(local))
-                || clauses.iter().any(|clause| self.handles_host_values(clause.value)))
+        if locals.iter().any(|local| !self.is_numeric(&self.local_ty(*local)))
+            || clauses.iter().any(|clause| self.is_beyond_tensors(clause))
         {
-            let done = self.tabulate(local, clauses);
+            let done = self.tabulate(&locals, clauses);
             self.here = outer;
             return done;
         }
+        self.settle_sizes(clauses, &locals)?;
         let open = self.open_symbol(clauses, &locals);
         let mut targets = Vec::new();
         for local in &locals {
@@ -68,6 +67,13 @@ impl<'p> Lower<'p> {
         self.push_group(Group { bindings, until }, loc(first.span));
         self.here = outer;
         Ok(())
+    }
+
+    /// Whether a clause handles anything but numbers.
+    fn is_beyond_tensors(&self, clause: &Clause) -> bool {
+        let until = clause.until.map(|until| until.condition);
+        self.handles_host_values(clause.value)
+            || until.is_some_and(|condition| self.handles_host_values(condition))
     }
 
     /// The symbol of an open axis: what the analysis calls it, and what the module does.
@@ -294,16 +300,7 @@ impl<'p> Lower<'p> {
         let found = clauses.iter().find_map(|clause| Some((*clause, clause.until?)));
         let Some((clause, until)) = found else { return Ok(None) };
         let outer = self.frame.clone();
-        let shapes = self.shapes.instance(self.frame.instance);
-        let open = clause.slots.iter().find_map(|slot| match slot {
-            Subscript::Index(binder) => {
-                let index = shapes.indices.get(&binder.local)?;
-                let written = self.written_range(binder.range)?;
-                (written.1.is_none()).then_some((binder.local, index.var, index.range.lo()))
-            }
-            _ => None,
-        });
-        let Some((local, old, first)) = open else {
+        let Some((local, old, first)) = self.open_slot(clause) else {
             return unsupported(clause.span, "`until` without an open range");
         };
         let first = match first {
@@ -325,6 +322,22 @@ impl<'p> Lower<'p> {
         })?;
         self.frame = outer;
         Ok(Some(TirUntil { extent, index, first, max, condition }))
+    }
+
+    /// The open index of a clause: its binder, its variable in the analysis and where it starts.
+    pub(super) fn open_slot(
+        &self,
+        clause: &Clause,
+    ) -> Option<(LocalId, Var, Option<einlang_index::MinMax>)> {
+        let shapes = self.shapes.instance(self.frame.instance);
+        clause.slots.iter().find_map(|slot| match slot {
+            Subscript::Index(binder) => {
+                let index = shapes.indices.get(&binder.local)?;
+                let written = self.written_range(binder.range)?;
+                (written.1.is_none()).then_some((binder.local, index.var, index.range.lo()))
+            }
+            _ => None,
+        })
     }
 
     /// The ends of a range that is written.

@@ -84,7 +84,7 @@ impl<'p> Lower<'p> {
 
     /// Whether an expression mentions a name that the comprehension introduces.
     fn depends(&self, expr: ExprId, items: &[CompItem]) -> bool {
-        let mut bound = std::collections::HashSet::new();
+        let mut bound = einlang_source::map::HashSet::default();
         for item in items {
             match item {
                 CompItem::Generator(pattern, _) => {

@@ -20,9 +20,9 @@
 //! | `classify.rs`, `captures.rs` | which code must be on the host, what functions capture |
 //! | `expr.rs`, `names.rs`, `scalar.rs`, `whole.rs`, `arrays.rs`, `access.rs`, `update.rs`, `subscript.rs` | expressions |
 //! | `branch.rs`, `patterns.rs`, `decide.rs`, `conditions.rs` | `if`, `match`, `where` |
-//! | `block.rs`, `clauses.rs`, `order.rs`, `tables.rs`, `table_order.rs`, `table_reads.rs` | statements and indexed definitions |
+//! | `block.rs`, `clauses.rs`, `sizes.rs`, `order.rs`, `tables.rs`, `table_order.rs`, `table_visit.rs`, `table_reads.rs` | statements and indexed definitions |
 //! | `reduce.rs`, `host_reduce.rs`, `extremes.rs`, `comprehend.rs`, `derive.rs`, `reclaim.rs` | reductions, comprehensions, derivatives |
-//! | `call.rs`, `coordinates.rs`, `builtin.rs`, `assertion.rs`, `functions.rs`, `rules.rs` | calls, builtins, host functions |
+//! | `call.rs`, `coordinates.rs`, `builtin.rs`, `converged.rs`, `assertion.rs`, `functions.rs`, `rules.rs` | calls, builtins, host functions |
 //! | `host.rs`, `text.rs`, `entry.rs`, `finish.rs` | host code, strings, the entry, outputs and pruning |
 //! | `given.rs` | what entries of a session take and leave |
 
@@ -38,6 +38,7 @@ mod classify;
 mod clauses;
 mod comprehend;
 mod conditions;
+mod converged;
 mod coordinates;
 mod decide;
 mod derive;
@@ -57,10 +58,12 @@ mod reclaim;
 mod reduce;
 mod rules;
 mod scalar;
+mod sizes;
 mod subscript;
 mod symbols;
 mod table_order;
 mod table_reads;
+mod table_visit;
 mod tables;
 mod tensors;
 mod text;

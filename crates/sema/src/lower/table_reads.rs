@@ -29,6 +29,7 @@ impl<'p> Lower<'p> {
         let mut values = Vec::with_capacity(leaves.len());
         for (leaf, list) in leaves.iter().zip(nested) {
             let kind = HostKind::Intrinsic(Intrinsic::ListToTensor, vec![list]);
+            let rank = rank + leaf.rank;
             let host = self.host_value_of(HostType::Tensor(leaf.elem, rank), kind);
             values.push(self.host_tensor("table", leaf.elem, rank, host));
         }
@@ -94,6 +95,8 @@ impl<'p> Lower<'p> {
     ) -> R<Val<'p>> {
         let name = self.local_name(table.local);
         let mut at = Vec::with_capacity(subscripts.len());
+        let n_axes = table.extents.len().min(subscripts.len());
+        let (subscripts, rest) = subscripts.split_at(n_axes);
         for (axis, subscript) in subscripts.iter().enumerate() {
             let Subscript::Expr(point) = subscript else {
                 return unsupported(self.here, format!("this read of `{name}` in its definition"));
@@ -109,7 +112,8 @@ impl<'p> Lower<'p> {
             let host = self.host_scalar(&scalar)?;
             at.push(self.host_cast(host, scalar.elem, Elem::I64));
         }
-        if at.len() != table.extents.len() || self.in_region() {
+        let is_whole = at.len() == table.extents.len() && (rest.is_empty() || default.is_none());
+        if !is_whole || self.in_region() {
             return unsupported(self.here, format!("a part of `{name}` in its definition"));
         }
         self.flush();
@@ -124,17 +128,25 @@ impl<'p> Lower<'p> {
             }
             position = self.position(table, axis, position, coordinate.clone());
         }
-        let ty = self.ty(expr);
+        let ty = if rest.is_empty() { self.ty(expr) } else { table.element.clone() };
         let found = |cx: &mut Self| cx.table_item(table, position);
         let inside = self.host_bool(inside);
-        self.host_if(&inside, &ty, found, |cx| match default {
+        let element = self.host_if(&inside, &ty, found, |cx| match default {
             Some(default) => cx.eval(default),
             None => {
                 let message = format!("`{name}` is read outside its box");
                 cx.host_inst(Vec::new(), HostKind::Trap(Trap::OutOfBounds, message), loc(cx.here));
                 cx.zero_of_dead(&ty)
             }
-        })
+        })?;
+        match &element {
+            _ if rest.is_empty() => Ok(element),
+            Val::Host(host, ty) => self.host_access(host.clone(), ty.clone(), rest, None, expr),
+            _ => {
+                let specs = self.specs(&element, rest, None)?;
+                self.read_specs(&element, &specs)
+            }
+        }
     }
 
     fn zero_of_dead(&mut self, ty: &Ty) -> R<Val<'p>> {
@@ -166,11 +178,15 @@ impl<'p> Lower<'p> {
             items.push((self.host_value_of((**item).clone(), kind), (**item).clone()));
         }
         if self.is_numeric(&table.element) {
-            let mut leaves = items.into_iter().map(|(host, ty)| match ty {
-                HostType::Scalar(elem) => Val::Scalar(Scalar { elem, form: Form::Host(host) }),
-                ty => Val::Host(host, ty),
-            });
-            return Ok(self.record(&table.element, &mut leaves));
+            let leaves: Vec<Val<'p>> = items
+                .into_iter()
+                .map(|(host, ty)| match ty {
+                    HostType::Scalar(elem) => Val::Scalar(Scalar { elem, form: Form::Host(host) }),
+                    HostType::Tensor(elem, rank) => self.host_tensor("item", elem, rank, host),
+                    ty => Val::Host(host, ty),
+                })
+                .collect();
+            return Ok(self.record(&table.element, &mut leaves.into_iter()));
         }
         match items.into_iter().next() {
             Some((host, _)) => self.lifted(host, &table.element, "item"),

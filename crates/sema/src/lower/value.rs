@@ -122,6 +122,8 @@ pub(super) struct Frame<'p> {
     pub(super) vars: Rc<HashMap<Var, (usize, Quasi)>>,
     /// Index variables of the analysis that the host counts.
     pub(super) host_vars: Rc<HashMap<Var, HostArg>>,
+    /// Whether the recurrences that the host has evaluated ended by their conditions.
+    pub(super) endings: Rc<HashMap<LocalId, HostArg>>,
     /// In a rule, the tangents of the parameters: what `@x` means.
     pub(super) tangents: Option<Rc<HashMap<LocalId, Val<'p>>>>,
     /// A constant takes the type of its use: from one element type to another.
@@ -143,6 +145,7 @@ impl<'p> Frame<'p> {
             exprs: Rc::default(),
             vars: Rc::default(),
             host_vars: Rc::default(),
+            endings: Rc::default(),
             tangents: None,
             retype: None,
         }
@@ -179,6 +182,11 @@ impl<'p> Frame<'p> {
     /// Says which integer of the host a variable of the analysis is.
     pub(super) fn bind_host_var(&mut self, var: Var, value: HostArg) {
         Rc::make_mut(&mut self.host_vars).insert(var, value);
+    }
+
+    /// Says whether a recurrence ended by its condition.
+    pub(super) fn bind_ending(&mut self, local: LocalId, value: HostArg) {
+        Rc::make_mut(&mut self.endings).insert(local, value);
     }
 
     /// Says what a variable of the analysis is in a module.

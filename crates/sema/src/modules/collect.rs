@@ -1,7 +1,7 @@
 //! Lists what each module declares, before anything inside it is looked at: this is what makes
 //! items visible before the line they stand on, and modules able to use each other.
 
-use std::collections::HashMap;
+use einlang_source::map::HashMap;
 
 use einlang_source::{FileId, Id, Span};
 use einlang_syntax::ast::{self, AstNode, Attributed, Statement};
@@ -36,7 +36,8 @@ pub(crate) struct Collected<'t> {
 
 /// Makes the modules and items of the program.
 pub(crate) fn collect<'t>(cx: &mut Context, loaded: &'t Loaded) -> Collected<'t> {
-    let mut collected = Collected { items: Vec::new(), uses: Vec::new(), bindings: HashMap::new() };
+    let mut collected =
+        Collected { items: Vec::new(), uses: Vec::new(), bindings: HashMap::default() };
     for index in 0..loaded.modules.len() {
         let module = add_module(cx, loaded, index);
         let file = loaded.files[loaded.modules[index].file].file;

@@ -9,7 +9,8 @@
 //!
 //! Invariant: loading more or less than needed never changes what a program means.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use einlang_source::map::HashSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use einlang_source::{Sources, Span};
 use einlang_syntax::SyntaxKind;
@@ -79,7 +80,7 @@ impl Loader<'_> {
 
     fn declare_areas(&mut self, root: usize, file: usize) {
         for (name, span) in declared(&self.loaded.files[file]) {
-            let (module, words, topics) = (None, HashSet::new(), BTreeMap::new());
+            let (module, words, topics) = (None, HashSet::default(), BTreeMap::new());
             self.areas.insert(name, Area { span, parent: root, module, words, topics });
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! A module with many thousand bindings is one scope, so look-up must not search a list.
 
-use std::collections::HashMap;
+use einlang_source::map::HashMap;
 
 use einlang_source::Name;
 

@@ -4,7 +4,7 @@
 //! use would see another value than the reader. And a function must not be called before the
 //! bindings it captures exist.
 
-use std::collections::{HashMap, HashSet};
+use einlang_source::map::{HashMap, HashSet};
 
 use einlang_source::{Id, Name, Span};
 use petgraph::algo::kosaraju_scc;
@@ -33,7 +33,7 @@ pub(super) fn report_late_clauses(
     let bound_by: HashMap<u32, &Binds> = binds.iter().map(|b| (b.statement, b)).collect();
     let groups = groups(&frame.uses, &bound_by);
     let outside = first_outside_uses(&frame.uses, &bound_by, &groups);
-    let mut begun = HashSet::new();
+    let mut begun = HashSet::default();
     for bind in binds {
         let Some(span) = bind.clause else { continue };
         for local in &bind.locals {
@@ -55,7 +55,7 @@ fn first_outside_uses<'a>(
     bound_by: &HashMap<u32, &Binds>,
     groups: &HashMap<LocalId, usize>,
 ) -> HashMap<LocalId, &'a Use> {
-    let mut first: HashMap<LocalId, &Use> = HashMap::new();
+    let mut first: HashMap<LocalId, &Use> = HashMap::default();
     for used in uses {
         let group = groups.get(&used.local);
         let user = bound_by.get(&used.statement);
@@ -128,8 +128,8 @@ fn latest_captures(cx: &Context, captures: &[Capture]) -> HashMap<DefId, Needs> 
         Owner::Def(def) => Some(def),
         Owner::Module(_) => None,
     };
-    let mut bound = HashMap::new();
-    let mut latest: HashMap<DefId, Needs> = HashMap::new();
+    let mut bound = HashMap::default();
+    let mut latest: HashMap<DefId, Needs> = HashMap::default();
     let mut calls = DiGraphMap::<usize, ()>::new();
     for capture in captures {
         match *capture {
@@ -159,7 +159,7 @@ fn latest_captures(cx: &Context, captures: &[Capture]) -> HashMap<DefId, Needs> 
 fn share(component: &[usize], calls: &DiGraphMap<usize, ()>, latest: &mut HashMap<DefId, Needs>) {
     let callees = component.iter().flat_map(|def| calls.neighbors(*def));
     let involved = component.iter().copied().chain(callees);
-    let mut shared = Needs::new();
+    let mut shared = Needs::default();
     for def in involved {
         for (body, last) in latest.get(&Id::from_index(def)).into_iter().flatten() {
             need(&mut shared, *body, *last);

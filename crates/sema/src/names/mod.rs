@@ -29,7 +29,7 @@ mod scope;
 mod statements;
 mod types;
 
-use std::collections::HashMap;
+use einlang_source::map::HashMap;
 
 use einlang_source::{FileId, Id, Span};
 use einlang_syntax::ast::AstNode;

@@ -2,7 +2,7 @@
 //! (bindings before items in each), bodies from the inside out, the module, indexed definitions
 //! that come later, builtins.
 
-use std::collections::HashMap;
+use einlang_source::map::HashMap;
 
 use einlang_source::{Id, Name, Span};
 
@@ -55,8 +55,8 @@ impl Frame {
     fn new(lambda_depth: u32) -> Frame {
         Frame {
             locals: Bindings::default(),
-            items: HashMap::new(),
-            indexed: HashMap::new(),
+            items: HashMap::default(),
+            indexed: HashMap::default(),
             uses: Vec::new(),
             statement: 0,
             lambda_depth,

@@ -1,6 +1,6 @@
 //! Calls: the caller's extents for the symbols of the callee.
 
-use std::collections::HashMap;
+use einlang_source::map::HashMap;
 
 use einlang_index::{MinMax, Truth, Var, VarKind};
 
@@ -88,7 +88,7 @@ impl<'p> Analyser<'p> {
     /// The value in the caller's symbols, where it has one.
     fn in_caller(&self, call: &Call<'_>, value: &MinMax) -> Option<MinMax> {
         let value = self.symbols.resolved(value);
-        let mut with: HashMap<Var, MinMax> = HashMap::new();
+        let mut with: HashMap<Var, MinMax> = HashMap::default();
         let mut foreign = false;
         value.for_each_var(&mut |var| {
             if with.contains_key(&var) || foreign {

@@ -187,6 +187,7 @@ impl<'p> Analyser<'p> {
         };
         let gap = match missing(&defined)? {
             Some(points) => Gap::Points(points),
+            None if !clauses.iter().any(|clause| clause.guarded) => Gap::None,
             None => match missing(&sure)? {
                 Some(_) => Gap::Guarded,
                 None => Gap::None,

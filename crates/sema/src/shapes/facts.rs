@@ -3,7 +3,7 @@
 //! Proofs get slower with every fact, so a question about some variables takes only the facts that
 //! are connected to them.
 
-use std::collections::{HashMap, HashSet};
+use einlang_source::map::{HashMap, HashSet};
 
 use einlang_index::{Affine, Constraint, Facts, MinMax, Quasi, Truth, Var};
 
@@ -69,7 +69,7 @@ impl FactStore {
         open.dedup();
         let mut seen: HashSet<Var> = open.iter().copied().collect();
         let mut taken: Vec<usize> = Vec::new();
-        let mut taken_set: HashSet<usize> = HashSet::new();
+        let mut taken_set: HashSet<usize> = HashSet::default();
         let mut at = 0;
         while at < open.len() && taken.len() < MAX_FACTS {
             for number in self.by_var.get(&open[at]).into_iter().flatten() {

@@ -1,7 +1,7 @@
 //! Bindings of which a session has the values: their extents and integers are known, and the
 //! statements that define them are not walked again.
 
-use std::collections::HashMap;
+use einlang_source::map::HashMap;
 
 use einlang_source::Span;
 

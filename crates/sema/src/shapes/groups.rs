@@ -4,7 +4,7 @@
 //! without the reads of such extents; what they fix is put for the symbols, and the reads count
 //! from then on (language.md §4).
 
-use std::collections::HashSet;
+use einlang_source::map::HashSet;
 
 use einlang_index::{MinMax, Var};
 
@@ -42,7 +42,7 @@ impl<'p> Analyser<'p> {
         }
         let until = self.until_extent(members());
         self.until.push(until);
-        self.placeholders.push(HashSet::new());
+        self.placeholders.push(HashSet::default());
         if group.recursive {
             for target in &targets {
                 let ty = self.typed_here().local(*target).clone();

@@ -58,7 +58,7 @@ mod solve;
 mod symbols;
 mod value;
 
-use std::collections::{HashMap, HashSet};
+use einlang_source::map::{HashMap, HashSet};
 
 use einlang_index::solve::AxisId;
 use einlang_index::{MinMax, Truth, Var};
@@ -103,7 +103,7 @@ pub fn analyse(
     interner: &Interner,
     options: &Options,
 ) -> (Shapes, Diagnostics) {
-    analyse_given(program, typed, coords, interner, options, &Given::new())
+    analyse_given(program, typed, coords, interner, options, &Given::default())
 }
 
 /// Like [`analyse`], with bindings of which the values are there already.
@@ -174,7 +174,7 @@ impl<'p> Analyser<'p> {
         options: &'p Options,
         given: &'p Given,
     ) -> Analyser<'p> {
-        let mut lambdas: HashMap<(BodyId, ExprId), Vec<InstanceId>> = HashMap::new();
+        let mut lambdas: HashMap<(BodyId, ExprId), Vec<InstanceId>> = HashMap::default();
         for id in typed.ids() {
             let instance = typed.instance(id);
             if let Some(closure) = instance.lambda {
@@ -199,17 +199,17 @@ impl<'p> Analyser<'p> {
             frame: Frame::default(),
             conditions: Vec::new(),
             lasts: Vec::new(),
-            axes: HashMap::new(),
-            rest_vars: HashMap::new(),
-            local_data: HashSet::new(),
-            coordinates: HashSet::new(),
+            axes: HashMap::default(),
+            rest_vars: HashMap::default(),
+            local_data: HashSet::default(),
+            coordinates: HashSet::default(),
             coordinate_calls: 0,
             until: Vec::new(),
             placeholders: Vec::new(),
-            own: HashSet::new(),
-            coverage: HashMap::new(),
-            zero_filled: HashSet::new(),
-            inputs: HashMap::new(),
+            own: HashSet::default(),
+            coverage: HashMap::default(),
+            zero_filled: HashSet::default(),
+            inputs: HashMap::default(),
             diagnostics: Vec::new(),
             depth: 0,
         }
@@ -264,7 +264,7 @@ impl<'p> Analyser<'p> {
                 answer != Truth::True
             });
         }
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         let mut diagnostics = Diagnostics::new();
         for diagnostic in self.diagnostics {
             // Several instances of one function repeat its mistakes.

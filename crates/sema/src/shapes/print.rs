@@ -1,7 +1,7 @@
 //! The shapes of a program as text, for `einlang check --shapes` and `einlang ir --after shapes`:
 //! one line per name with its place, indices indented under the binding that they serve.
 
-use std::collections::HashMap;
+use einlang_source::map::HashMap;
 
 use einlang_source::{FileId, Sources, Span};
 
@@ -13,7 +13,7 @@ type Key = (FileId, u32, bool, u32);
 
 /// Prints what was found. Clauses of one binding are gathered where its first one stands.
 pub fn print(reveals: &[Reveal], program: &Program, sources: &Sources) -> String {
-    let mut heads = HashMap::new();
+    let mut heads = HashMap::default();
     for reveal in reveals {
         heads.entry(reveal.body).or_insert_with(|| Heads::of(&program.bodies[reveal.body]));
     }

@@ -3,7 +3,7 @@
 //! Whether there is one is decided by [`einlang_tir::order`], which every backend shares. It gets
 //! the group with its domains and self-reads only: what is computed does not matter.
 
-use std::collections::HashMap;
+use einlang_source::map::HashMap;
 use std::ops::Range;
 
 use einlang_index::{Domain, Map, MinMax, Quasi, Result, Truth, Var, VarKind};
@@ -156,7 +156,7 @@ impl<'p> Analyser<'p> {
         records: &[Record<'p>],
         targets: &[LocalId],
     ) -> Result<Option<(Module, Vec<String>)>> {
-        let mut builder = Skeleton { module: Module::new("order"), rename: HashMap::new() };
+        let mut builder = Skeleton { module: Module::new("order"), rename: HashMap::default() };
         let mut bindings: Vec<Binding> = Vec::new();
         let mut names = Vec::new();
         for (number, target) in targets.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! The result of the analysis, as plain data.
 
-use std::collections::HashMap;
+use einlang_source::map::HashMap;
 
 use einlang_index::{Domain, MinMax, Range, Result, Set, Var};
 use einlang_source::Span;

@@ -34,7 +34,7 @@ pub fn reveal(
     interner: &Interner,
 ) -> Vec<Reveal> {
     let mut reveals = Vec::new();
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = einlang_source::map::HashSet::default();
     for id in typed.ids() {
         let (types, found) = (typed.instance(id), shapes.instance(id));
         let body = &program.bodies[types.body];

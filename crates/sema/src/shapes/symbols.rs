@@ -4,7 +4,7 @@
 //! are for people only: [`Symbols::show`] gives each variable of an expression the name that the
 //! source has for it, with primes where two would look alike.
 
-use std::collections::HashMap;
+use einlang_source::map::HashMap;
 
 use einlang_index::{Affine, MinMax, Quasi, Range, Result, Var, VarKind, Vars};
 
@@ -161,7 +161,7 @@ impl Symbols {
         vars.sort_unstable();
         vars.dedup();
         let mut table = Vars::new();
-        let mut rename = HashMap::new();
+        let mut rename = HashMap::default();
         for var in vars {
             let name = self.name(var);
             let new = match var.kind() {

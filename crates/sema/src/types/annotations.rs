@@ -1,6 +1,6 @@
 //! Types as written, and what they mean in an instance.
 
-use std::collections::HashMap;
+use einlang_source::map::HashMap;
 
 use einlang_source::Span;
 
@@ -24,26 +24,26 @@ pub(super) struct Env {
 
 impl Env {
     pub(super) fn empty(body: BodyId) -> Env {
-        Env { body, generics: Vec::new(), rests: HashMap::new(), call: None }
+        Env { body, generics: Vec::new(), rests: HashMap::default(), call: None }
     }
 
     /// Nothing is known yet about the type parameters of a function.
     pub(super) fn open(body: BodyId, program: &Program) -> Env {
         let generics = vec![None; program.bodies[body].generics.len()];
-        Env { body, generics, rests: HashMap::new(), call: None }
+        Env { body, generics, rests: HashMap::default(), call: None }
     }
 
     /// Nothing will be known about the type parameters of a function.
     pub(super) fn unknown(body: BodyId, program: &Program) -> Env {
         let generics = vec![Some(Ty::Error); program.bodies[body].generics.len()];
-        Env { body, generics, rests: HashMap::new(), call: None }
+        Env { body, generics, rests: HashMap::default(), call: None }
     }
 
     /// The fields of a struct or enum see its type arguments.
     pub(super) fn of_item(def: DefId, program: &Program, generics: Vec<Option<Ty>>) -> Option<Env> {
         let item = program.def(def);
         let body = item.inside.or(program.modules[item.module].body)?;
-        Some(Env { body, generics, rests: HashMap::new(), call: None })
+        Some(Env { body, generics, rests: HashMap::default(), call: None })
     }
 }
 

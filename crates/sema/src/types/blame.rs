@@ -4,7 +4,7 @@
 //! What goes wrong in it is reported once, at the outermost call that the user wrote, with the place
 //! in the library as a second label.
 
-use std::collections::{HashMap, HashSet};
+use einlang_source::map::{HashMap, HashSet};
 
 use einlang_source::{Diagnostic, Severity, Span};
 
@@ -50,7 +50,7 @@ impl Checker<'_> {
     }
 
     fn callers(&self) -> HashMap<InstanceId, Vec<Caller>> {
-        let mut callers: HashMap<InstanceId, Vec<Caller>> = HashMap::new();
+        let mut callers: HashMap<InstanceId, Vec<Caller>> = HashMap::default();
         for (index, work) in self.instances.iter().enumerate().filter(|(_, work)| work.alive) {
             let id = InstanceId(index as u32);
             for record in work.calls.values() {
@@ -75,7 +75,7 @@ impl Checker<'_> {
         callers: &HashMap<InstanceId, Vec<Caller>>,
     ) -> Option<(InstanceId, InstanceId, Span)> {
         let start = InstanceId(index as u32);
-        let (mut seen, mut open) = (HashSet::from([start]), vec![start]);
+        let (mut seen, mut open) = (HashSet::from_iter([start]), vec![start]);
         let mut found: Vec<(Span, InstanceId, InstanceId)> = Vec::new();
         while let Some(callee) = open.pop() {
             for (caller, span) in callers.get(&callee).into_iter().flatten() {

@@ -1,6 +1,6 @@
 //! Comprehensions: rectangular when every inner length is the same, jagged otherwise.
 
-use std::collections::HashSet;
+use einlang_source::map::HashSet;
 
 use super::Checker;
 use super::groups::pattern_locals;
@@ -15,7 +15,7 @@ impl Checker<'_> {
         items: &[CompItem],
         hint: Option<&Ty>,
     ) -> Ty {
-        let (mut bound, mut filtered) = (HashSet::new(), false);
+        let (mut bound, mut filtered) = (HashSet::default(), false);
         for item in items {
             match item {
                 CompItem::Generator(pattern, iterable) => {

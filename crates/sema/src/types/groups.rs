@@ -4,7 +4,7 @@
 //! Statements are the nodes (all clauses of a binding are one), reads are the edges, and groups
 //! are the strongly connected components, which come after all they read.
 
-use std::collections::HashMap;
+use einlang_source::map::HashMap;
 
 use petgraph::algo::kosaraju_scc;
 use petgraph::graphmap::DiGraphMap;
@@ -29,7 +29,7 @@ fn find(
     captures: &Captures,
 ) -> Vec<Group> {
     let nodes = nodes(statements);
-    let mut binder: HashMap<LocalId, usize> = HashMap::new();
+    let mut binder: HashMap<LocalId, usize> = HashMap::default();
     for (node, members) in nodes.iter().enumerate() {
         for local in members.iter().flat_map(|index| bound(&statements[*index])) {
             binder.insert(local, node);
@@ -115,7 +115,7 @@ pub(crate) fn pattern_locals(pattern: &Pattern, out: &mut Vec<LocalId>) {
 /// Statements, with the clauses that share a target together.
 fn nodes(statements: &[Statement]) -> Vec<Vec<usize>> {
     let mut nodes: Vec<Vec<usize>> = Vec::new();
-    let mut node_of: HashMap<LocalId, usize> = HashMap::new();
+    let mut node_of: HashMap<LocalId, usize> = HashMap::default();
     for (index, statement) in statements.iter().enumerate() {
         let Statement::Clause(clause) = statement else {
             nodes.push(vec![index]);

@@ -5,7 +5,7 @@
 //! bindings; where every clause reads what is not known yet, a trial with the unknown reads left
 //! open finds what the rest of the clause says. Then every clause is typed against the headers.
 
-use std::collections::HashSet;
+use einlang_source::map::HashSet;
 
 use super::Checker;
 use super::effects::Pure;
@@ -19,7 +19,7 @@ use crate::hir::*;
 impl<'p> Checker<'p> {
     pub(super) fn recursive_group(&mut self, statements: &'p [Statement], group: &Group) {
         let first = self.vars.count();
-        let mut done: HashSet<usize> = HashSet::new();
+        let mut done: HashSet<usize> = HashSet::default();
         let id = self.work().body;
         let reads: Vec<HashSet<LocalId>> = group
             .statements

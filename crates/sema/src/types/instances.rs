@@ -4,7 +4,7 @@
 //! is typed at the first call. When that call meets itself, the first pass finds what the other
 //! branches say about the result, and a second pass uses it.
 
-use std::collections::HashMap;
+use einlang_source::map::HashMap;
 
 use einlang_source::Diagnostic;
 
@@ -96,11 +96,11 @@ impl Work {
             ret: Ty::Unknown,
             constant: None,
             declared: false,
-            exprs: HashMap::new(),
-            locals: HashMap::new(),
-            rests: HashMap::new(),
-            calls: HashMap::new(),
-            conditions: HashMap::new(),
+            exprs: HashMap::default(),
+            locals: HashMap::default(),
+            rests: HashMap::default(),
+            calls: HashMap::default(),
+            conditions: HashMap::default(),
             diagnostics: Vec::new(),
             state: State::New,
             met: false,

@@ -64,7 +64,8 @@ mod usefulness;
 mod vars;
 pub(crate) mod walk;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use einlang_source::map::{HashMap, HashSet};
+use std::collections::VecDeque;
 
 use einlang_source::{Diagnostic, Diagnostics, Interner, Span};
 
@@ -108,7 +109,7 @@ pub fn check_roots(program: &Program, interner: &Interner, roots: &Roots) -> (Ty
 
 /// The items that are written in each body, those of a module in the body of the module.
 fn items_of(program: &Program) -> HashMap<BodyId, Vec<DefId>> {
-    let mut items: HashMap<BodyId, Vec<DefId>> = HashMap::new();
+    let mut items: HashMap<BodyId, Vec<DefId>> = HashMap::default();
     for (id, def) in program.defs.iter() {
         if let Some(body) = def.inside.or(program.modules[def.module].body) {
             items.entry(body).or_default().push(id);
@@ -167,7 +168,7 @@ impl<'p> Checker<'p> {
             roots,
             vars: Vars::default(),
             instances: Vec::new(),
-            keys: HashMap::new(),
+            keys: HashMap::default(),
             pending: VecDeque::new(),
             closures: Vec::new(),
             captures: walk::Captures::new(program),
@@ -178,7 +179,7 @@ impl<'p> Checker<'p> {
             depth: 0,
             record_depth: 0,
             open_calls: 0,
-            coordinates: HashSet::new(),
+            coordinates: HashSet::default(),
             coordinate_calls: 0,
             placing: None,
             placements: Placements::default(),

@@ -4,7 +4,7 @@
 //! name in the types of the function. One that nothing determines makes its clause silent here;
 //! the pass that knows ranges reports it.
 
-use std::collections::HashMap;
+use einlang_source::map::HashMap;
 
 use super::Checker;
 use super::ty::Ty;
@@ -26,7 +26,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn visible_rests(&self) -> HashMap<LocalId, u32> {
-        let mut rests = HashMap::new();
+        let mut rests = HashMap::default();
         let mut at = Some(self.cur);
         while let Some(id) = at {
             let work = &self.instances[id.0 as usize];

@@ -1,6 +1,6 @@
 //! The result of type checking, as plain data.
 
-use std::collections::HashMap;
+use einlang_source::map::HashMap;
 
 use einlang_source::{Diagnostic, Diagnostics};
 
@@ -126,7 +126,7 @@ impl Checker<'_> {
 
     /// The first instance of each body; modules, constants and inputs have one at most.
     fn firsts(&self) -> HashMap<BodyId, InstanceId> {
-        let mut firsts = HashMap::new();
+        let mut firsts = HashMap::default();
         for (key, id) in &self.keys {
             let first = firsts.entry(key.body).or_insert(*id);
             *first = (*first).min(*id);
@@ -176,7 +176,7 @@ fn renumbered(ty: &Ty, new: &dyn Fn(InstanceId) -> Option<InstanceId>) -> Ty {
 
 /// Several instances of one function repeat its mistakes.
 fn distinct(list: Vec<Diagnostic>) -> Diagnostics {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = einlang_source::map::HashSet::default();
     let mut diagnostics = Diagnostics::new();
     for diagnostic in list {
         if seen.insert((diagnostic.code, diagnostic.primary.span)) {

@@ -1,6 +1,6 @@
 //! Walks over expressions without types: what a statement reads, and what functions capture.
 
-use std::collections::{HashMap, HashSet};
+use einlang_source::map::{HashMap, HashSet};
 
 use crate::hir::*;
 
@@ -196,7 +196,7 @@ pub(crate) fn reads(
     captures: &Captures,
 ) -> HashSet<LocalId> {
     let body = &program.bodies[id];
-    let mut found = HashSet::new();
+    let mut found = HashSet::default();
     let mut defs = Vec::new();
     if let Statement::Clause(clause) = statement {
         for slot in &clause.slots {
@@ -230,14 +230,14 @@ pub(crate) struct Captures {
 
 impl Captures {
     pub(crate) fn new(program: &Program) -> Captures {
-        let (mut of, mut refers) = (HashMap::new(), HashMap::new());
+        let (mut of, mut refers) = (HashMap::default(), HashMap::default());
         for (id, def) in program.defs.iter() {
             let (DefKind::Fn(Function { body, .. }) | DefKind::Const(Const { body, .. })) =
                 &def.kind
             else {
                 continue;
             };
-            let (mut captured, mut others) = (HashSet::new(), HashSet::new());
+            let (mut captured, mut others) = (HashSet::default(), HashSet::default());
             let body = &program.bodies[*body];
             visit(body, body.value.into_iter().collect(), &mut |_, kind| match kind {
                 ExprKind::Name(Res::Outer(body, local)) => {
@@ -260,7 +260,7 @@ impl Captures {
         loop {
             let mut changed = false;
             for (def, others) in refers {
-                let mut more = HashSet::new();
+                let mut more = HashSet::default();
                 for other in others {
                     more.extend(self.of.get(other).into_iter().flatten().copied());
                 }

@@ -152,8 +152,8 @@ impl<'m> Ad<'m> {
     pub(super) fn add_binding(&mut self, binding: Binding) -> R<()> {
         let name = binding.name.clone();
         self.names.remove(&name);
-        let mut group = Group { bindings: vec![binding], until: None };
-        Fresh::new(self.module, &mut self.names).copy_group(&mut group)?;
+        let group = Group { bindings: vec![binding], until: None };
+        let group = Fresh::new(self.module, &mut self.names).copy_group(&group)?;
         self.names.insert(name.clone());
         self.added.insert(name.clone());
         self.places.insert(name, (self.module.groups.len(), 0));

@@ -13,14 +13,14 @@ use crate::types::Elem;
 
 /// What is known of the values of the enclosing regions.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Known {
+pub struct Known {
     indices: HashMap<u32, Quasi>,
     conditions: HashMap<u32, Vec<Condition>>,
 }
 
 impl Known {
     /// Takes note of what an instruction defines.
-    pub(crate) fn learn(&mut self, inst: &Inst) {
+    pub fn learn(&mut self, inst: &Inst) {
         let Some(result) = inst.results.first().and_then(|def| def.as_scalar()) else { return };
         match &inst.kind {
             InstKind::Index(expr) if matches!(result.elem, Elem::I32 | Elem::I64) => {
@@ -61,7 +61,7 @@ impl Known {
     }
 
     /// The points where the truth value may be `holds`; everything when it is not affine.
-    pub(crate) fn domain(&self, arg: &Arg, holds: bool, dims: &[Var]) -> Option<Domain> {
+    pub fn domain(&self, arg: &Arg, holds: bool, dims: &[Var]) -> Option<Domain> {
         let mut domain = Domain::everything(dims);
         for condition in self.conditions(arg)? {
             domain = domain.intersect(&condition.domain(dims).ok()?).ok()?;

@@ -20,7 +20,7 @@ mod forms;
 mod print;
 mod search;
 
-pub(crate) use affine_conditions::Known;
+pub use affine_conditions::Known;
 pub use depend::{Dependence, Statement, dependences};
 pub use print::{show_cycle, show_order};
 

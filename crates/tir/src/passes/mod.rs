@@ -6,6 +6,7 @@
 
 mod fold_constants;
 mod inline_calls;
+mod lift_locals;
 mod simplify;
 mod split_clauses;
 
@@ -14,6 +15,7 @@ use einlang_source::Diagnostics;
 pub use crate::ad::lower_requests;
 pub use fold_constants::fold_constants;
 pub use inline_calls::inline_calls;
+pub use lift_locals::{PART, lift_locals};
 pub use simplify::simplify;
 pub use split_clauses::split_clauses;
 
@@ -66,6 +68,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "inline_calls", run: inline_calls },
     Pass { name: "split_clauses", run: split_clauses },
     Pass { name: "lower_requests", run: lower_requests },
+    Pass { name: "lift_locals", run: lift_locals },
     Pass { name: "fold_constants", run: fold_constants },
     Pass { name: "simplify", run: simplify },
 ];

@@ -14,6 +14,7 @@ pub(super) struct Builder<'s, 'b> {
     pub(super) source: &'s mut Source<'b>,
     pub(super) text: String,
     pub(super) facts: Vec<Fact>,
+    pub(super) printed: Vec<String>,
     pub(super) environment: Environment,
     n_names: usize,
 }
@@ -24,6 +25,7 @@ impl<'s, 'b> Builder<'s, 'b> {
             source,
             text: String::new(),
             facts: Vec::new(),
+            printed: Vec::new(),
             environment: Environment::default(),
             n_names: 0,
         }

@@ -16,20 +16,37 @@
 //! | `guards` | `where … else`, several clauses |
 //! | `functions` | functions of scalars and of tensors |
 //! | `records` | structs as values and as the state of a recurrence |
+//! | `slices` | slices, rest indices, updates, arithmetic on whole tensors |
+//! | `folds` | reductions with a place, an operator of one's own, over nothing, by key |
+//! | `orders` | same-step, mutual, bounded, data-dependent recurrences, and `until` |
+//! | `lists` | comprehensions, filtered and jagged lists, `for` |
+//! | `texts` | strings and format specifications |
+//! | `choices` | enums, tuples, structs, `match` |
+//! | `calls` | closures, pipelines, `Option` and `Result`, `try`, recursion |
+//!
+//! The later ones write text at once (`say`): what they mean is worked out in plain Rust beside it.
 
 mod arithmetic;
 mod build;
+mod calls;
+mod choices;
 mod evaluate;
 mod expr;
 mod facts;
+mod folds;
 mod functions;
 mod guards;
 mod indexed;
+mod lists;
+mod orders;
 mod records;
 mod recurrences;
 mod reductions;
+mod say;
 mod scalars;
+mod slices;
 mod terms;
+mod texts;
 mod write;
 
 pub use facts::{Element, Fact, Value};
@@ -54,6 +71,20 @@ pub enum Section {
     Functions,
     /// Structs.
     Records,
+    /// Slices, rest indices and updates.
+    Slices,
+    /// Further reductions.
+    Folds,
+    /// Recurrences in other orders, and `until`.
+    Orders,
+    /// Comprehensions and jagged lists.
+    Lists,
+    /// Strings and formatting.
+    Texts,
+    /// Enums, tuples and `match`.
+    Choices,
+    /// Closures, pipelines and failures.
+    Calls,
 }
 
 impl Section {
@@ -66,6 +97,13 @@ impl Section {
         Section::Guards,
         Section::Functions,
         Section::Records,
+        Section::Slices,
+        Section::Folds,
+        Section::Orders,
+        Section::Lists,
+        Section::Texts,
+        Section::Choices,
+        Section::Calls,
     ];
 }
 
@@ -78,6 +116,8 @@ pub struct Program {
     pub sections: Vec<Section>,
     /// Its top-level bindings in source order, a struct as one fact per field.
     pub facts: Vec<Fact>,
+    /// The lines that it prints.
+    pub printed: Vec<String>,
 }
 
 /// A program of a few tensors and then `n` parts, each from one of the sections.
@@ -96,9 +136,16 @@ pub fn program(source: &mut Source<'_>, sections: &[Section], n: usize) -> Progr
             Section::Guards => builder.guards(),
             Section::Functions => builder.functions(),
             Section::Records => builder.records(),
+            Section::Slices => builder.slices(),
+            Section::Folds => builder.folds(),
+            Section::Orders => builder.orders(),
+            Section::Lists => builder.lists(),
+            Section::Texts => builder.texts(),
+            Section::Choices => builder.choices(),
+            Section::Calls => builder.calls(),
         }
     }
-    Program { text: builder.text, sections: drawn, facts: builder.facts }
+    Program { text: builder.text, sections: drawn, facts: builder.facts, printed: builder.printed }
 }
 
 #[cfg(test)]

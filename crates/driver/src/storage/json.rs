@@ -1,0 +1,95 @@
+//! The report as JSON: the object `storage` of `run --json`, and `explain-storage --json`.
+
+use einlang_interp::show::json_text;
+use einlang_loops::window::{
+    AxisOrder, AxisStorage, BindingStorage, Keep, ScheduledAxis, StorageReport,
+};
+use einlang_source::Sources;
+
+use super::{hints, named, words};
+
+/// An object with one entry for each recurrent binding.
+pub fn json(report: &StorageReport, sources: &Sources) -> String {
+    let entry = |(name, binding): &(String, &BindingStorage)| {
+        format!("{}: {}", json_text(name), binding_json(binding, sources))
+    };
+    format!("{{{}}}", named(report).iter().map(entry).collect::<Vec<_>>().join(", "))
+}
+
+fn binding_json(binding: &BindingStorage, sources: &Sources) -> String {
+    let axes: Vec<String> = binding
+        .axes
+        .iter()
+        .enumerate()
+        .map(|(at, axis)| axis_json(at, axis, words::descends(binding, at), sources))
+        .collect();
+    let schedule = match &binding.schedule {
+        AxisOrder::Axes(levels) => {
+            let levels: Vec<String> = levels.iter().map(level_json).collect();
+            format!("[{}]", levels.join(", "))
+        }
+        AxisOrder::Other(order) => json_text(order),
+    };
+    let hint = hints::hint(binding)
+        .map_or(String::new(), |hint| format!(", \"hint\": {}", json_text(&hint)));
+    format!(
+        "{{\"axes\": [{}], \"schedule\": {schedule}, \"bytes\": {{\"full\": {}, \"kept\": {}}}{hint}}}",
+        axes.join(", "),
+        number(binding.full_bytes()),
+        number(binding.kept_bytes()),
+    )
+}
+
+fn level_json(level: &ScheduledAxis) -> String {
+    let direction = if level.descending { "descending" } else { "ascending" };
+    let shift = match level.shift {
+        0 => String::new(),
+        n => format!(", \"shift\": {n}"),
+    };
+    format!("{{\"axis\": {}, \"direction\": \"{direction}\"{shift}}}", level.axis)
+}
+
+fn axis_json(at: usize, axis: &AxisStorage, descending: bool, sources: &Sources) -> String {
+    let window = match axis.keep {
+        Keep::Window(n) => n.to_string(),
+        Keep::Full => "\"full\"".to_owned(),
+    };
+    let reasons: Vec<(String, Option<String>)> = axis
+        .reasons
+        .iter()
+        .map(|reason| {
+            let text = words::reason(reason, axis, descending);
+            match words::place(reason, sources) {
+                None => (text, None),
+                Some((file, line, column, excerpt)) => (
+                    format!("`{excerpt}` {text}"),
+                    Some(format!(
+                        "{{\"file\": {}, \"line\": {line}, \"column\": {column}, \"text\": {}}}",
+                        json_text(&file),
+                        json_text(&excerpt)
+                    )),
+                ),
+            }
+        })
+        .collect();
+    let reason = reasons.iter().map(|reason| reason.0.as_str()).collect::<Vec<_>>().join("; ");
+    let places: Vec<String> = reasons.iter().filter_map(|reason| reason.1.clone()).collect();
+    let conditions: Vec<String> = axis.condition_text.iter().map(|text| json_text(text)).collect();
+    let conditions = match conditions.is_empty() {
+        true => String::new(),
+        false => format!(", \"conditions\": [{}]", conditions.join(", ")),
+    };
+    format!(
+        "{{\"axis\": {at}, \"name\": {}, \"extent\": {}, \"lookback\": {}, \"tail\": {}, \"window\": {window}{conditions}, \"reason\": {}, \"places\": [{}]}}",
+        json_text(&axis.name),
+        axis.extent.as_constant().map_or_else(|| json_text(&axis.extent_text), |n| n.to_string()),
+        number(axis.lookback),
+        number(axis.tail),
+        json_text(&reason),
+        places.join(", "),
+    )
+}
+
+fn number<N: ToString>(n: Option<N>) -> String {
+    n.map_or_else(|| "null".to_owned(), |n| n.to_string())
+}

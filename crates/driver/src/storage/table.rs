@@ -1,0 +1,107 @@
+//! The report as text, one block for each recurrent binding.
+
+use einlang_loops::window::{AxisStorage, BindingStorage, Keep, StorageReport};
+use einlang_source::Sources;
+
+use super::{hints, named, words};
+
+/// The report for people.
+pub fn table(report: &StorageReport, sources: &Sources) -> String {
+    let blocks: Vec<String> =
+        named(report).iter().map(|(name, binding)| block(name, binding, sources)).collect();
+    match blocks.is_empty() {
+        true => "no recurrent binding\n".to_owned(),
+        false => blocks.join("\n"),
+    }
+}
+
+fn block(name: &str, binding: &BindingStorage, sources: &Sources) -> String {
+    let extents: Vec<&str> = binding.axes.iter().map(|axis| axis.extent_text.as_str()).collect();
+    let mut text = format!("{name}: [{}; {}]\n", binding.elem, extents.join(", "));
+    text += &format!("  computed along {}\n", words::schedule(binding));
+    text += &rows(binding);
+    for (at, axis) in binding.axes.iter().enumerate() {
+        text += &reasons(axis, words::descends(binding, at), sources);
+    }
+    text += &amounts(binding);
+    if let Some(hint) = hints::hint(binding) {
+        text += &format!("  help: {hint}\n");
+    }
+    text
+}
+
+/// The axes with their numbers, in columns.
+fn rows(binding: &BindingStorage) -> String {
+    let number = |n: Option<u64>| n.map_or_else(|| "–".to_owned(), |n| n.to_string());
+    let head = ["axis", "lookback", "tail", "keeps"].map(str::to_owned);
+    let mut rows = vec![head];
+    for axis in &binding.axes {
+        let keeps = match axis.keep {
+            Keep::Full => "full".to_owned(),
+            Keep::Window(n) => format!("window {n}"),
+        };
+        rows.push([axis.name.clone(), number(axis.lookback), number(axis.tail), keeps]);
+    }
+    let width =
+        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths = [width(0), width(1), width(2)];
+    let mut text = String::new();
+    for [axis, lookback, tail, keeps] in &rows {
+        let [a, b, c] = widths;
+        text += &format!("  {axis:<a$}  {lookback:>b$}  {tail:>c$}  {keeps}\n");
+    }
+    text
+}
+
+/// Why an axis is kept as it is, each with its place.
+fn reasons(axis: &AxisStorage, descending: bool, sources: &Sources) -> String {
+    let mut text = String::new();
+    for condition in &axis.condition_text {
+        text += &format!("  `{}` keeps a window if `{condition}`, else everything\n", axis.name);
+    }
+    for reason in &axis.reasons {
+        let words = words::reason(reason, axis, descending);
+        text += &match words::place(reason, sources) {
+            Some((file, line, column, excerpt)) => {
+                format!("  {file}:{line}:{column}: `{excerpt}` {words}\n")
+            }
+            None => format!("  {words}\n"),
+        };
+    }
+    text
+}
+
+fn amounts(binding: &BindingStorage) -> String {
+    match (binding.kept_bytes(), binding.full_bytes()) {
+        (Some(kept), Some(full)) if kept < full => {
+            format!("  {} instead of {}\n", words::bytes(kept), words::bytes(full))
+        }
+        (Some(kept), Some(_)) => format!("  {}\n", words::bytes(kept)),
+        (Some(kept), None) => {
+            format!("  {} instead of {}\n", words::bytes(kept), product(binding, false))
+        }
+        (None, _) if binding.has_window() => {
+            format!("  {} instead of {}\n", product(binding, true), product(binding, false))
+        }
+        (None, _) => format!("  {}\n", product(binding, false)),
+    }
+}
+
+/// The bytes as a product of extents.
+fn product(binding: &BindingStorage, kept: bool) -> String {
+    let mut number = u128::from(binding.elem.bits() / 8);
+    let mut factors = Vec::new();
+    for axis in &binding.axes {
+        match (axis.keep, axis.extent.as_constant()) {
+            (Keep::Window(n), _) if kept => number = number.saturating_mul(n.into()),
+            (_, Some(n)) => number = number.saturating_mul(n.max(0).unsigned_abs().into()),
+            (_, None) => factors.push(axis.extent_text.clone()),
+        }
+    }
+    let factors =
+        factors.iter().map(|factor| match factor.contains(' ') && !factor.ends_with(')') {
+            true => format!(" × ({factor})"),
+            false => format!(" × {factor}"),
+        });
+    format!("{number}{} bytes", factors.collect::<String>())
+}

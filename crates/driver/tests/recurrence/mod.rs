@@ -1,0 +1,225 @@
+//! Random recurrences as text, and random changes of schedules.
+
+use einlang_loops::schedule::{Compute, Layout, Nest, Role, Schedule};
+use einlang_testkit::generate::Source;
+
+const AXES: [&str; 3] = ["t", "i", "j"];
+
+fn small(source: &mut Source<'_>, low: i64, high: i64) -> i64 {
+    let all: Vec<i64> = (low..=high).collect();
+    source.pick(&all)
+}
+
+fn chance(source: &mut Source<'_>, of: i64) -> bool {
+    small(source, 1, of) == 1
+}
+
+fn subscript(name: &str, offset: i64) -> String {
+    match offset {
+        0 => name.to_owned(),
+        n if n < 0 => format!("{name} - {}", -n),
+        n => format!("{name} + {n}"),
+    }
+}
+
+/// A recurrence along its first axis, with what it needs and what looks at it.
+struct Recurrence {
+    rank: usize,
+    extents: Vec<i64>,
+    depth: i64,
+    down: bool,
+    open: bool,
+}
+
+impl Recurrence {
+    fn new(source: &mut Source<'_>) -> Recurrence {
+        let rank = small(source, 1, 3) as usize;
+        let extents = (0..rank).map(|_| small(source, 2, 6) + 2).collect();
+        let (depth, open) = (small(source, 1, 3), chance(source, 5));
+        Recurrence { rank, extents, depth, down: !open && chance(source, 4), open }
+    }
+
+    /// `t in 2..7, i in 0..4`
+    fn ranges(&self, lead: &str) -> String {
+        let rest =
+            (1..self.rank).map(|axis| format!("{} in 0..{}", AXES[axis], self.extents[axis]));
+        [lead.to_owned()].into_iter().chain(rest).collect::<Vec<_>>().join(", ")
+    }
+
+    fn base_range(&self) -> String {
+        let n = self.extents[0];
+        match self.down {
+            true => format!("t in {}..{n}", (n - self.depth).max(0)),
+            false => format!("t in 0..{}", self.depth.min(n)),
+        }
+    }
+
+    fn main_range(&self) -> String {
+        let n = self.extents[0];
+        match (self.open, self.down) {
+            (true, _) => format!("t in {}..", self.depth.min(n)),
+            (_, true) => format!("t in 0..{}", (n - self.depth).max(0)),
+            _ => format!("t in {}..{n}", self.depth.min(n)),
+        }
+    }
+
+    /// A read of a tensor some steps back.
+    fn read(&self, name: &str, back: i64, source: &mut Source<'_>) -> String {
+        let lead = subscript("t", if self.down { back } else { -back });
+        let mut at = vec![lead];
+        let mut other = false;
+        for axis in &AXES[1..self.rank] {
+            let offset = if chance(source, 2) { small(source, -2, 2) } else { 0 };
+            other |= offset != 0;
+            at.push(subscript(axis, offset));
+        }
+        let default = if other { format!(" else {}", small(source, 0, 9)) } else { String::new() };
+        format!("{name}[{}{default}]", at.join(", "))
+    }
+
+    fn body(&self, names: &[&str], own: usize, source: &mut Source<'_>) -> String {
+        let mut terms: Vec<String> = Vec::new();
+        for _ in 0..small(source, 1, 3) {
+            let name = source.pick(names);
+            let back = small(source, 1, self.depth);
+            terms.push(format!("{} * {}", small(source, 1, 5), self.read(name, back, source)));
+        }
+        if own == 1 && chance(source, 2) {
+            // The same step of the other tensor.
+            let rest = AXES[1..self.rank].iter().map(|axis| format!(", {axis}"));
+            terms.push(format!("x[t{}]", rest.collect::<String>()));
+        }
+        if self.rank > 1 && chance(source, 4) {
+            let lead = subscript("t", if self.down { 1 } else { -1 });
+            let rest = AXES[2..self.rank].iter().map(|axis| format!(", {axis}"));
+            let n = self.extents[1];
+            terms.push(format!("sum[k in 0..{n}](x[{lead}, k{}])", rest.collect::<String>()));
+        }
+        terms.push(format!("t * {}", small(source, 0, 3)));
+        format!("({}) % 1009", terms.join(" + "))
+    }
+
+    fn observer(&self, name: &str, source: &mut Source<'_>) -> String {
+        let rest = |with: &str| (1..self.rank).map(|_| format!(", {with}")).collect::<String>();
+        let n = self.extents[0];
+        let end = if self.open { "last".to_owned() } else { (n - 1).to_string() };
+        let edge = if self.down { "0".to_owned() } else { end };
+        match small(source, 0, 7) {
+            0 => format!("{name}[{edge}{}]", rest("0")),
+            1 if !self.down && !self.open => {
+                let k = small(source, 1, 3).min(n);
+                format!("sum[a in {}..{n}]({name}[a{}])", n - k, rest("1"))
+            }
+            2 => format!("{name}[{edge}{}]", rest("1")),
+            3 if self.rank > 1 => format!("sum[a]({name}[{edge}, a{}])", {
+                let zeros: String = (2..self.rank).map(|_| ", 0").collect();
+                zeros
+            }),
+            4 => format!("sum[a]({name}[a{}])", rest("0")),
+            5 => format!("{name}[0{}]", rest("0")),
+            6 => format!("{name}[pick{}]", rest("0")),
+            _ => format!("{name}[{edge}{}]", rest("0")),
+        }
+    }
+}
+
+/// A program whose output `o` depends on recurrences.
+pub(crate) fn program(source: &mut Source<'_>) -> String {
+    let of = Recurrence::new(source);
+    let mutual = chance(source, 3);
+    let names: &[&str] = if mutual { &["x", "y"] } else { &["x"] };
+    let mut text = String::from("let pick = [1, 0, 1][1];\n");
+    for (own, name) in names.iter().enumerate() {
+        let base = format!("t * {} + {}", small(source, 0, 4), small(source, 0, 9));
+        text += &format!("let {name}[{}] = {base};\n", of.ranges(&of.base_range()));
+        let body = of.body(names, own, source);
+        let until = match (of.open, own) {
+            (true, 0) => {
+                let zeros: String = (1..of.rank).map(|_| ", 0").collect();
+                let n = small(source, 1, 9);
+                format!(" until x[t{zeros}] % {} == 0, max {n}", small(source, 2, 9))
+            }
+            _ => String::new(),
+        };
+        text += &format!("let {name}[{}] = {body}{until};\n", of.ranges(&of.main_range()));
+    }
+    let n = small(source, 1, 2);
+    let looks: Vec<String> = (0..n)
+        .map(|_| {
+            let name = source.pick(names);
+            of.observer(name, source)
+        })
+        .collect();
+    text + &format!("let o = {};\n", looks.join(" + "))
+}
+
+/// Changes a schedule; whether it is still legal is another question.
+pub(crate) fn shake(schedule: &mut Schedule, source: &mut Source<'_>) {
+    for group in &mut schedule.groups {
+        if chance(source, 2) {
+            shake_nest(&mut group.nest, source);
+        }
+        for tensor in &mut group.tensors {
+            if chance(source, 4) && tensor.compute == Compute::AtReads {
+                tensor.compute = Compute::Here;
+            }
+            for layout in &mut tensor.storage {
+                if let Layout::Mod(width) = layout {
+                    *width += small(source, 0, 2);
+                    if chance(source, 4) {
+                        *layout = Layout::Full;
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn shake_nest(nest: &mut Nest, source: &mut Source<'_>) {
+    match nest {
+        Nest::Points { axes, role, .. } => {
+            if axes.len() > 1 {
+                let at = small(source, 0, axes.len() as i64 - 2) as usize;
+                axes.swap(at, at + 1);
+            }
+            *role = source.pick(&[Role::Seq, Role::Par]);
+        }
+        Nest::Phases(phases) => {
+            if phases.len() > 1 && chance(source, 3) {
+                phases.swap(0, 1);
+            }
+            phases.iter_mut().for_each(|phase| shake_nest(phase, source));
+        }
+        Nest::Loop { forms, inner } => {
+            // A skew by another axis, or a loop over another axis around it.
+            let change = small(source, 0, 3);
+            if change == 0 {
+                for (_, form) in forms.iter_mut() {
+                    if form.coefficients.len() > 1 {
+                        let lead = form.coefficients.iter().position(|c| *c != 0).unwrap_or(0);
+                        let other = (lead + 1) % form.coefficients.len();
+                        form.coefficients[lead] *= 2;
+                        form.coefficients[other] += 1;
+                    }
+                }
+            } else if change == 1 {
+                let axis = small(source, 0, 1) as usize;
+                let around = forms.iter().map(|(statement, form)| {
+                    let mut form = form.clone();
+                    let rank = form.coefficients.len();
+                    form.coefficients = vec![0; rank];
+                    form.offset = 0;
+                    if axis < rank {
+                        form.coefficients[axis] = 1;
+                    }
+                    (*statement, form)
+                });
+                let around = around.collect();
+                let old = std::mem::replace(nest, Nest::Phases(Vec::new()));
+                *nest = Nest::Loop { forms: around, inner: Box::new(old) };
+                return;
+            }
+            shake_nest(inner, source);
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Random recurrences: the oracle, the executor with full storage, with windows, and under random
+//! legal schedules agree bit by bit.
+//!
+//! One to three axes, offsets of both signs, base slabs or default reads, guards, same-step and
+//! mutual reads, open axes, and observers of every kind. `EINLANG_RECURRENCES=20000 cargo test -p
+//! einlang-driver --test recurrences -- --nocapture` tries more and prints how often a window was
+//! found.
+
+mod recurrence;
+
+use einlang_driver::run::{Executable, Failure, RunOptions};
+use einlang_driver::{Backend, Session, StoragePlan};
+use einlang_interp::io::MemoryIo;
+use einlang_interp::value::HostValue;
+use einlang_loops::decide::{Storage, is_legal};
+use einlang_loops::ir::parse_kernel;
+use einlang_loops::plan::{Choices, plan};
+use einlang_loops::schedule::{Layout, Schedule, parse_schedule};
+use einlang_sema::shapes::Options;
+use einlang_source::MemoryWorld;
+use einlang_testkit::generate::Source;
+use einlang_tir::module::Module;
+
+fn n_cases() -> u64 {
+    let wanted = std::env::var("EINLANG_RECURRENCES").ok();
+    wanted.and_then(|text| text.parse().ok()).unwrap_or(300)
+}
+
+fn bits(value: &HostValue) -> Vec<u64> {
+    match (value.as_scalar(), value.as_tensor()) {
+        (Some(scalar), _) => vec![scalar.bits()],
+        (None, Some(tensor)) => tensor.consts().map(|constant| constant.bits()).collect(),
+        (None, None) => vec![],
+    }
+}
+
+type Ended = Result<Vec<(String, Vec<u64>)>, String>;
+
+fn run(executable: &Executable, options: &RunOptions) -> Ended {
+    match executable.run(options, &mut MemoryIo::default()) {
+        Ok(outcome) => {
+            Ok(outcome.outputs.iter().map(|o| (o.name.clone(), bits(&o.value))).collect())
+        }
+        Err(Failure::Program(found)) => {
+            let all =
+                found.iter().map(|d| format!("{} {} {:?}", d.code, d.message, d.primary.span));
+            Err(all.collect::<Vec<_>>().join("\n"))
+        }
+        Err(Failure::Usage { message, .. } | Failure::Bug(message)) => Err(message),
+    }
+}
+
+fn build(text: &str) -> Option<Executable> {
+    let world = MemoryWorld::new();
+    let options = Options { outputs: Some(vec!["o".to_owned()]), ..Options::default() };
+    let mut session = Session::new(&world).with_options(options);
+    let file = session.add_text("generated.ein", text);
+    session.build(file).ok()
+}
+
+#[derive(Default, Debug)]
+struct Counts {
+    n_programs: usize,
+    n_windows: usize,
+    n_full: usize,
+    n_schedules: usize,
+}
+
+#[test]
+fn storage_and_schedules_change_nothing() {
+    let mut counts = Counts::default();
+    for seed in 0..n_cases() {
+        let mut source = Source::from_seed(seed);
+        let text = recurrence::program(&mut source);
+        let Some(executable) = build(&text) else { continue };
+        counts.n_programs += 1;
+        let wanted = run(&executable, &RunOptions::default());
+        for storage in [StoragePlan::Full, StoragePlan::Window] {
+            let mut options = RunOptions::default();
+            (options.limits.backend, options.limits.storage) = (Backend::Bytecode, storage);
+            let found = run(&executable, &options);
+            assert_eq!(found, wanted, "seed {seed} with {storage:?}\n{text}");
+            let fallen = options.limits.report.regions();
+            let fallen = fallen.iter().any(|region| region.fallback.is_some());
+            assert!(wanted.is_err() || !fallen, "{:?}\n{text}", options.limits.report.regions());
+        }
+        for module in executable.modules() {
+            other_schedules(module, &executable, &wanted, &text, &mut source, &mut counts);
+        }
+    }
+    println!("{counts:?}");
+    assert!(counts.n_programs as u64 > n_cases() / 2, "{counts:?}");
+    assert!(counts.n_windows > 0 && counts.n_full > 0 && counts.n_schedules > 0, "{counts:?}");
+}
+
+/// Runs a module under schedules near the one that was decided.
+fn other_schedules(
+    module: &Module,
+    executable: &Executable,
+    wanted: &Ended,
+    text: &str,
+    source: &mut Source<'_>,
+    counts: &mut Counts,
+) {
+    let choices = Choices { storage: Storage::Window, ..Choices::default() };
+    let Ok(planned) = plan(module, &choices) else { return };
+    let layouts = planned.schedule.groups.iter().flat_map(|g| &g.tensors).flat_map(|t| &t.storage);
+    let is_window = |layout: &Layout| matches!(layout, Layout::Mod(_));
+    match layouts.clone().any(is_window) {
+        true => counts.n_windows += 1,
+        false => counts.n_full += 1,
+    }
+    let printed = planned.schedule.to_string();
+    assert_eq!(parse_schedule(&printed).as_ref(), Ok(&planned.schedule), "{printed}");
+    let kernel = planned.kernel.to_string();
+    let again = parse_kernel(&kernel).map(|kernel| kernel.to_string());
+    assert_eq!(again.as_ref(), Ok(&kernel), "{kernel}");
+    assert!(is_legal(&planned.module, &planned.schedule), "{printed}\n{text}");
+    for _ in 0..3 {
+        let mut schedule: Schedule = planned.schedule.clone();
+        recurrence::shake(&mut schedule, source);
+        if !is_legal(&planned.module, &schedule) {
+            continue;
+        }
+        counts.n_schedules += 1;
+        let mut options = RunOptions::default();
+        options.limits.backend = Backend::Bytecode;
+        let shown = schedule.to_string();
+        options.limits.schedules = vec![schedule];
+        assert_eq!(&run(executable, &options), wanted, "{shown}\n{text}");
+    }
+}

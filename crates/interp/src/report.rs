@@ -1,0 +1,58 @@
+//! What is written down about a run: which tensor code was evaluated by what, and the most memory
+//! that was in use at once.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Notes about a run. Copies are one list.
+#[derive(Clone, Debug, Default)]
+pub struct Report(Arc<Notes>);
+
+#[derive(Debug, Default)]
+struct Notes {
+    regions: Mutex<Vec<Region>>,
+    peak: AtomicU64,
+}
+
+/// How one module was evaluated.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Region {
+    /// The module.
+    pub module: String,
+    /// Why the oracle evaluated it, if it did.
+    pub fallback: Option<String>,
+}
+
+impl PartialEq for Report {
+    fn eq(&self, other: &Report) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Report {
+    /// What was written down about modules, in the order in which they were first evaluated.
+    pub fn regions(&self) -> Vec<Region> {
+        self.0.regions.lock().map(|list| list.clone()).unwrap_or_default()
+    }
+
+    /// The most bytes that were in use at once.
+    pub fn peak(&self) -> u64 {
+        self.0.peak.load(Ordering::Relaxed)
+    }
+
+    /// Takes note of how a module is evaluated; the first note stays.
+    pub(crate) fn note(&self, module: &str, fallback: Option<String>) {
+        if let Ok(mut list) = self.0.regions.lock() {
+            match list.iter_mut().find(|region| region.module == module) {
+                Some(region) if region.fallback.is_none() => region.fallback = fallback,
+                Some(_) => {}
+                None => list.push(Region { module: module.to_owned(), fallback }),
+            }
+        }
+    }
+
+    /// Takes note of the memory in use.
+    pub(crate) fn used(&self, bytes: u64) {
+        self.0.peak.fetch_max(bytes, Ordering::Relaxed);
+    }
+}

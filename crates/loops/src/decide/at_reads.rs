@@ -1,0 +1,240 @@
+//! `compute_at_reads`: bindings that need no memory.
+//!
+//! What nobody needs is computed nowhere. A binding with one clause for its whole box that is not
+//! recurrent is computed where it is read if that repeats no work: there is one such read and every
+//! point is read at most once, or a point costs next to nothing. Nothing is stored that is consumed
+//! where it is made.
+
+use std::collections::{HashMap, HashSet};
+
+use einlang_index::{Quasi, Var};
+use einlang_tir::module::{Binding, Group, Module, SymbolSource};
+use einlang_tir::region::{Arg, InstKind, Region, Subscript};
+use einlang_tir::types::Ident;
+
+use crate::schedule::{Compute, Schedule};
+
+/// A body of at most so many instructions may be computed more than once.
+const CHEAP: usize = 8;
+
+/// Bodies grow when others are computed in them, up to this many instructions.
+const LARGE: usize = 2000;
+
+/// Marks the bindings that need no memory.
+pub(super) fn compute_at_reads(module: &Module, schedule: &mut Schedule) {
+    let mut kept: HashSet<Ident> = module.outputs.iter().cloned().collect();
+    for symbol in &module.symbols {
+        if let SymbolSource::Value(name) = &symbol.source {
+            kept.insert(name.clone());
+        }
+    }
+    for region in module.groups.iter().flat_map(Group::regions) {
+        kept.extend(whole_uses(region));
+    }
+    let needed = needed(module, &kept);
+    let mut sizes: HashMap<Ident, usize> = HashMap::new();
+    let reads = Reads::of(module, &needed);
+    for group in &module.groups {
+        let gone = !group.bindings.iter().any(|binding| needed.contains(&binding.name));
+        let inline = match &group.bindings[..] {
+            [one] => !kept.contains(&one.name) && is_plain(module, group, one),
+            _ => false,
+        };
+        if gone {
+            mark(schedule, group);
+            continue;
+        }
+        let [binding] = &group.bindings[..] else { continue };
+        let size = size_of(&binding.clauses.first().map(|c| &c.body), &sizes);
+        let found = reads.by_name.get(&binding.name);
+        let once = found.is_some_and(|found| found.len() == 1 && found[0].once);
+        let proved = found.is_some_and(|found| found.iter().all(|read| read.proved));
+        let cheap = size.is_some_and(|size| size <= CHEAP);
+        let fits = size.is_none_or(|size| size <= LARGE);
+        if inline && proved && fits && (once || cheap) {
+            sizes.insert(binding.name.clone(), size.unwrap_or(LARGE));
+            mark(schedule, group);
+        }
+    }
+}
+
+/// Whether a tensor can be computed where it is read, or is needed nowhere.
+pub(super) fn may_be_at_reads(module: &Module, name: &Ident) -> bool {
+    let mut kept: HashSet<Ident> = module.outputs.iter().cloned().collect();
+    for symbol in &module.symbols {
+        if let SymbolSource::Value(name) = &symbol.source {
+            kept.insert(name.clone());
+        }
+    }
+    for region in module.groups.iter().flat_map(Group::regions) {
+        kept.extend(whole_uses(region));
+    }
+    let needed = needed(module, &kept);
+    if !needed.contains(name) {
+        return true;
+    }
+    let group = module.groups.iter().find(|group| group.bindings.iter().any(|b| b.name == *name));
+    let Some((group, [binding])) = group.map(|group| (group, &group.bindings[..])) else {
+        return false;
+    };
+    let reads = Reads::of(module, &needed);
+    let proved = |sites: &Vec<Site>| sites.iter().all(|site| site.proved);
+    !kept.contains(name)
+        && is_plain(module, group, binding)
+        && reads.by_name.get(name).is_none_or(proved)
+}
+
+fn mark(schedule: &mut Schedule, group: &Group) {
+    let tensors = schedule.groups.iter_mut().flat_map(|group| &mut group.tensors);
+    for tensor in tensors {
+        if group.bindings.iter().any(|binding| binding.name == tensor.name) {
+            tensor.compute = Compute::AtReads;
+        }
+    }
+}
+
+/// The bindings that what is kept depends on.
+fn needed(module: &Module, kept: &HashSet<Ident>) -> HashSet<Ident> {
+    let mut needed = kept.clone();
+    for group in module.groups.iter().rev() {
+        if group.bindings.iter().any(|binding| needed.contains(&binding.name)) {
+            needed.extend(group.bindings.iter().map(|binding| binding.name.clone()));
+            for region in group.regions() {
+                region.for_each_inst(&mut |inst| {
+                    if let InstKind::Read(read) = &inst.kind {
+                        needed.insert(read.place.tensor.clone());
+                    }
+                });
+                needed.extend(whole_uses(region));
+            }
+        }
+    }
+    needed
+}
+
+/// The tensors that a region passes on as a whole.
+pub(super) fn whole_uses(region: &Region) -> Vec<Ident> {
+    let mut found = Vec::new();
+    let mut add = |arg: &Arg| {
+        if let Arg::Tensor(name) = arg {
+            found.push(name.clone());
+        }
+    };
+    region.for_each_inst(&mut |inst| inst.args().into_iter().for_each(&mut add));
+    region.for_each_region(&mut |region| region.results.iter().for_each(&mut add));
+    found
+}
+
+/// Whether every point is the value of one clause that reads no point of the binding itself.
+fn is_plain(module: &Module, group: &Group, binding: &Binding) -> bool {
+    let [clause] = &binding.clauses[..] else { return false };
+    let mut recurrent = false;
+    clause.body.for_each_inst(&mut |inst| {
+        if let InstKind::Read(read) = &inst.kind {
+            recurrent |= read.place.tensor == binding.name;
+        }
+    });
+    let whole = binding.whole().and_then(|whole| whole.subtract(&clause.domain));
+    let facts = module.facts();
+    let total = whole.is_ok_and(|rest| rest.always_empty_given(facts.set()).is_true());
+    clause.guard.is_none() && group.until.is_none() && !recurrent && total
+}
+
+/// How many instructions a body has, those computed in it included; `None` if it has anything that
+/// repeats.
+fn size_of(body: &Option<&Region>, sizes: &HashMap<Ident, usize>) -> Option<usize> {
+    let mut size = Some(0_usize);
+    (*body)?.for_each_inst(&mut |inst| {
+        let own = match &inst.kind {
+            InstKind::Op(..) | InstKind::Index(_) | InstKind::If { .. } => Some(1),
+            InstKind::Read(read) => Some(1 + sizes.get(&read.place.tensor).copied().unwrap_or(0)),
+            _ => None,
+        };
+        size = size.zip(own).map(|(size, own)| size.saturating_add(own));
+    });
+    size
+}
+
+/// One read of a binding.
+struct Site {
+    /// Every point is read at most once.
+    once: bool,
+    proved: bool,
+}
+
+/// All reads, by what they read.
+#[derive(Default)]
+struct Reads {
+    by_name: HashMap<Ident, Vec<Site>>,
+}
+
+impl Reads {
+    fn of(module: &Module, needed: &HashSet<Ident>) -> Reads {
+        let mut reads = Reads::default();
+        for group in &module.groups {
+            for binding in group.bindings.iter().filter(|b| needed.contains(&b.name)) {
+                for clause in &binding.clauses {
+                    for region in clause.guard.iter().chain([&clause.body]) {
+                        reads.region(region, &binding.dims());
+                    }
+                }
+            }
+            if let Some(until) = &group.until {
+                reads.region(&until.condition, &[until.index]);
+            }
+        }
+        reads
+    }
+
+    fn region(&mut self, region: &Region, around: &[Var]) {
+        for inst in &region.insts {
+            match &inst.kind {
+                InstKind::Read(read) => {
+                    let index = |subscript: &Subscript| match subscript {
+                        Subscript::Index(expr) => Some(expr.clone()),
+                        Subscript::Value(_) => None,
+                    };
+                    let at: Option<Vec<Quasi>> = read.place.at.iter().map(index).collect();
+                    let once = at.is_some_and(|at| around.iter().all(|var| fixes(&at, *var)));
+                    let proved = read.proved && read.default.is_none();
+                    let list = self.by_name.entry(read.place.tensor.clone()).or_default();
+                    list.push(Site { once, proved });
+                    read.default.iter().for_each(|region| self.region(region, around));
+                }
+                InstKind::Reduce(reduction) => {
+                    let mut inside = around.to_vec();
+                    inside.extend(reduction.domain.dims());
+                    inst.regions().into_iter().for_each(|r| self.region(r, &inside));
+                }
+                InstKind::Group(group) => {
+                    for binding in &group.bindings {
+                        let mut inside = around.to_vec();
+                        inside.extend(binding.dims());
+                        for clause in &binding.clauses {
+                            let regions = clause.guard.iter().chain([&clause.body]);
+                            regions.for_each(|region| self.region(region, &inside));
+                        }
+                    }
+                    if let Some(until) = &group.until {
+                        let mut inside = around.to_vec();
+                        inside.push(until.index);
+                        self.region(&until.condition, &inside);
+                    }
+                }
+                _ => inst.regions().into_iter().for_each(|region| self.region(region, around)),
+            }
+        }
+    }
+}
+
+/// Whether a subscript tells the value of a variable: it is that variable and nothing that varies.
+fn fixes(at: &[Quasi], var: Var) -> bool {
+    at.iter().any(|expr| {
+        let affine = expr.as_affine();
+        affine.is_some_and(|affine| {
+            let only =
+                affine.vars().all(|v| v == var || v.kind() == einlang_index::VarKind::Symbol);
+            affine.coeff(var).abs() == 1 && only
+        })
+    })
+}

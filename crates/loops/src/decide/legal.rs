@@ -1,0 +1,183 @@
+//! Whether a schedule respects the dependences of its module, and its windows the reads.
+//!
+//! Nothing of a schedule from a file is believed: every clause must occur once, every dependence must
+//! be carried by a loop or run from an earlier phase to a later one, a window must be at least as wide
+//! as the proof for this very nest asks for, and what is computed at its reads must be one clause for
+//! the whole box. Groups that read themselves at data keep the order that was found, because that
+//! order decides which of those reads are errors.
+
+use std::collections::BTreeSet;
+
+use einlang_index::{Domain, Facts};
+use einlang_tir::module::{Group, Module};
+use einlang_tir::order::{Dependence, Form, Statement, dependences, find_order};
+
+use super::at_reads::may_be_at_reads;
+use super::distance::{distance, never_negative};
+use super::fuse::statements;
+use super::windows::{Observers, needed_windows};
+use super::{all_groups, nest_of, reads_itself_by_data};
+use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Schedule};
+
+/// Whether a schedule computes every point after the points it reads, and keeps what is read.
+pub fn is_legal(module: &Module, schedule: &Schedule) -> bool {
+    let (facts, observers) = (module.facts(), Observers::of(module));
+    let groups = all_groups(module);
+    let tensors = schedule.groups.iter().flat_map(|group| &group.tensors);
+    let inline: Vec<_> = tensors.filter(|t| t.compute == Compute::AtReads).collect();
+    if !inline.iter().all(|tensor| may_be_at_reads(module, &tensor.name)) {
+        return false;
+    }
+    groups.len() == schedule.groups.len()
+        && groups.iter().all(|group| {
+            let first = group.bindings.first().and_then(|b| schedule.group(&b.name));
+            first.is_some_and(|of| group_is_legal(module, group, of, &observers, &facts))
+        })
+}
+
+fn group_is_legal(
+    module: &Module,
+    group: &Group,
+    schedule: &GroupSchedule,
+    observers: &Observers,
+    facts: &Facts,
+) -> bool {
+    let fits = schedule.tensors.len() == group.bindings.len()
+        && schedule.tensors.iter().zip(&group.bindings).all(|(tensor, binding)| {
+            tensor.name == binding.name && tensor.storage.len() == binding.axes.len()
+        });
+    if !fits || !is_complete(group, &schedule.nest) {
+        return false;
+    }
+    let dependences = dependences(module, group);
+    let windows = needed_windows(group, &schedule.nest, &dependences, observers, facts);
+    let kept = schedule.tensors.iter().zip(&windows).all(|(tensor, window)| {
+        tensor.storage.iter().enumerate().all(|(axis, layout)| match layout {
+            Layout::Mod(width) => window.is_some_and(|(at, least)| at == axis && *width >= least),
+            Layout::Full | Layout::Open => true,
+        })
+    });
+    if reads_itself_by_data(group) {
+        let found = find_order(module, group).ok();
+        return kept && found.is_some_and(|order| nest_of(group, &order, true) == schedule.nest);
+    }
+    let open = group.until.is_none() || is_lockstep(group, &schedule.nest);
+    kept && open && respects(group, &schedule.nest, dependences, facts)
+}
+
+/// Whether every clause occurs once, with forms and axes of its rank.
+fn is_complete(group: &Group, nest: &Nest) -> bool {
+    let found = statements(nest);
+    let once: BTreeSet<Statement> = found.iter().copied().collect();
+    let n_clauses: usize = group.bindings.iter().map(|binding| binding.clauses.len()).sum();
+    let exists = |s: &Statement| {
+        group.bindings.get(s.binding).is_some_and(|binding| s.clause < binding.clauses.len())
+    };
+    found.len() == n_clauses
+        && once.len() == n_clauses
+        && found.iter().all(exists)
+        && has_rank(group, nest)
+}
+
+fn has_rank(group: &Group, nest: &Nest) -> bool {
+    let rank = |s: Statement| group.bindings[s.binding].axes.len();
+    match nest {
+        Nest::Points { statement, axes, .. } => {
+            let mut sorted = axes.clone();
+            sorted.sort_unstable();
+            sorted.into_iter().eq(0..rank(*statement))
+        }
+        Nest::Phases(phases) => phases.iter().all(|phase| has_rank(group, phase)),
+        Nest::Loop { forms, inner } => {
+            let inside: BTreeSet<Statement> = statements(inner).into_iter().collect();
+            let named: BTreeSet<Statement> = forms.iter().map(|form| form.0).collect();
+            inside == named
+                && forms.len() == named.len()
+                && forms.iter().all(|(s, form)| form.coefficients.len() == rank(*s))
+                && has_rank(group, inner)
+        }
+    }
+}
+
+/// Whether the outermost loop runs along the open axis of an `until`.
+fn is_lockstep(group: &Group, nest: &Nest) -> bool {
+    let Some(until) = &group.until else { return true };
+    let Nest::Loop { forms, .. } = nest else { return false };
+    forms.iter().all(|(statement, form)| {
+        let axes = group.bindings[statement.binding].axes.iter();
+        let open = axes.map(|axis| i64::from(axis.dim.extent.as_var() == Some(until.extent)));
+        form.offset == 0 && open.eq(form.coefficients.iter().copied())
+    })
+}
+
+/// Whether every dependence is satisfied by the nest.
+fn respects(group: &Group, nest: &Nest, dependences: Vec<Dependence>, facts: &Facts) -> bool {
+    match nest {
+        Nest::Points { .. } => dependences.is_empty(),
+        Nest::Phases(phases) => {
+            let members: Vec<BTreeSet<Statement>> =
+                phases.iter().map(|phase| statements(phase).into_iter().collect()).collect();
+            let place = |s: Statement| members.iter().position(|phase| phase.contains(&s));
+            let mut inside: Vec<Vec<Dependence>> = vec![Vec::new(); phases.len()];
+            for dependence in dependences {
+                match (place(dependence.reader), place(dependence.writer)) {
+                    (Some(reader), Some(writer)) if writer == reader => {
+                        inside[reader].push(dependence);
+                    }
+                    (Some(reader), Some(writer)) if writer < reader => {}
+                    _ => return false,
+                }
+            }
+            phases.iter().zip(inside).all(|(phase, list)| respects(group, phase, list, facts))
+        }
+        Nest::Loop { forms, inner } => {
+            let form = |s: Statement| forms.iter().find(|form| form.0 == s).map(|form| &form.1);
+            let mut rest = Vec::new();
+            for dependence in dependences {
+                match carried(
+                    group,
+                    &dependence,
+                    form(dependence.reader),
+                    form(dependence.writer),
+                    facts,
+                ) {
+                    Carried::Always => {}
+                    Carried::Rest(left) => rest.push(*left),
+                    Carried::Never => return false,
+                }
+            }
+            respects(group, inner, rest, facts)
+        }
+    }
+}
+
+/// What a loop does to a dependence.
+enum Carried {
+    /// The reader is in a later round.
+    Always,
+    /// It may be in the same round: those reads are left.
+    Rest(Box<Dependence>),
+    /// It may be in an earlier round.
+    Never,
+}
+
+fn carried(
+    group: &Group,
+    dependence: &Dependence,
+    reader: Option<&Form>,
+    writer: Option<&Form>,
+    facts: &Facts,
+) -> Carried {
+    let (Some(reader), Some(writer)) = (reader, writer) else { return Carried::Never };
+    let Ok(later) = distance(group, dependence, reader, writer) else { return Carried::Never };
+    let over = &dependence.domain;
+    if later.add_constant(-1).is_ok_and(|strictly| never_negative(facts, over, &strictly)) {
+        return Carried::Always;
+    }
+    if !never_negative(facts, over, &later) {
+        return Carried::Never;
+    }
+    let same = Domain::where_zero(over.dims(), &later).and_then(|same| over.intersect(&same));
+    let domain = same.unwrap_or_else(|_| over.clone());
+    Carried::Rest(Box::new(Dependence { domain, ..dependence.clone() }))
+}

@@ -1,0 +1,161 @@
+//! `decide`: a schedule for a module.
+//!
+//! The order of a group is the one that `einlang_tir::order` found. Bindings that are read at one
+//! place only, at most once per point, are computed there; everything else is stored, recurrences in
+//! windows where a proof allows it.
+//!
+//! | file | decides |
+//! |---|---|
+//! | `at_reads.rs` | what is computed where it is read, and what nobody needs |
+//! | `fuse.rs` | whether base clauses run in the loop of a recurrence |
+//! | `windows.rs`, `distance.rs` | how many planes are kept |
+//! | `legal.rs` | whether a schedule respects the dependences |
+
+mod at_reads;
+mod distance;
+mod fuse;
+mod legal;
+mod windows;
+
+use einlang_index::Facts;
+use einlang_tir::module::{Group, Module};
+use einlang_tir::order::{Order, dependences, find_order};
+use einlang_tir::region::{InstKind, Region};
+
+use self::fuse::fuse_phases;
+use self::windows::{Observers, fold_storage};
+
+use crate::lower::NotLowered;
+use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule, TensorSchedule};
+
+pub use legal::is_legal;
+
+/// How much of a recurrence is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Storage {
+    /// Everything.
+    Full,
+    /// What is read later, where that was proved to be enough.
+    #[default]
+    Window,
+}
+
+/// Chooses a schedule for a module whose clauses are disjoint.
+pub fn decide(module: &Module, storage: Storage) -> Result<Schedule, NotLowered> {
+    let mut schedule = Schedule { module: module.name.clone(), groups: Vec::new() };
+    let deciding = Deciding {
+        module,
+        facts: module.facts(),
+        observers: (storage == Storage::Window).then(|| Observers::of(module)),
+    };
+    for group in &module.groups {
+        deciding.group(group, &mut schedule)?;
+    }
+    at_reads::compute_at_reads(module, &mut schedule);
+    Ok(schedule)
+}
+
+struct Deciding<'m> {
+    module: &'m Module,
+    facts: Facts,
+    /// Who reads what, if windows are wanted.
+    observers: Option<Observers>,
+}
+
+impl Deciding<'_> {
+    fn group(&self, group: &Group, to: &mut Schedule) -> Result<(), NotLowered> {
+        let order = find_order(self.module, group).map_err(|_| {
+            let name = group.bindings.first().map_or("", |binding| binding.name.as_str());
+            NotLowered::new(format!("no order for `{name}`"))
+        })?;
+        let ordered = reads_itself_by_data(group);
+        let tensors = group.bindings.iter().map(|binding| TensorSchedule {
+            name: binding.name.clone(),
+            compute: Compute::Here,
+            storage: vec![Layout::Full; binding.axes.len()],
+        });
+        let nest = nest_of(group, &order, ordered);
+        let mut decided = GroupSchedule { tensors: tensors.collect(), nest };
+        if let (Some(observers), false) = (&self.observers, ordered) {
+            self.windows(group, &mut decided, observers);
+        }
+        to.groups.push(decided);
+        for region in group.regions() {
+            let mut groups = Vec::new();
+            local_groups(region, &mut groups);
+            groups.into_iter().try_for_each(|group| self.group(group, to))?;
+        }
+        Ok(())
+    }
+
+    /// Windows, if some are possible; otherwise the order stays as it is.
+    fn windows(&self, group: &Group, decided: &mut GroupSchedule, observers: &Observers) {
+        let dependences = dependences(self.module, group);
+        if dependences.is_empty() && group.until.is_none() {
+            return;
+        }
+        let mut changed = decided.clone();
+        if let Some(nest) = fuse_phases(group, &changed.nest, &dependences, &self.facts) {
+            changed.nest = nest;
+        }
+        fold_storage(group, &mut changed, &dependences, observers, &self.facts);
+        let is_window = |layout: &Layout| matches!(layout, Layout::Mod(_));
+        if changed.tensors.iter().any(|tensor| tensor.storage.iter().any(is_window)) {
+            *decided = changed;
+        }
+    }
+}
+
+/// All groups of a module, each before those inside it.
+pub(crate) fn all_groups(module: &Module) -> Vec<&Group> {
+    let mut found = Vec::new();
+    let mut waiting: Vec<&Group> = module.groups.iter().rev().collect();
+    while let Some(group) = waiting.pop() {
+        found.push(group);
+        let mut inside = Vec::new();
+        group.regions().into_iter().for_each(|region| local_groups(region, &mut inside));
+        waiting.extend(inside.into_iter().rev());
+    }
+    found
+}
+
+/// The groups of a region, without those inside them.
+fn local_groups<'r>(region: &'r Region, found: &mut Vec<&'r Group>) {
+    for inst in &region.insts {
+        match &inst.kind {
+            InstKind::Group(group) => found.push(group),
+            _ => inst.regions().into_iter().for_each(|region| local_groups(region, found)),
+        }
+    }
+}
+
+/// The order as a nest. Points whose order can be observed by a data-dependent read keep it.
+pub(crate) fn nest_of(group: &Group, order: &Order, ordered: bool) -> Nest {
+    match order {
+        Order::Points(statement) => Nest::Points {
+            statement: *statement,
+            axes: (0..group.bindings[statement.binding].axes.len()).collect(),
+            role: if ordered { Role::Seq } else { Role::Par },
+        },
+        Order::Phases(phases) => {
+            Nest::Phases(phases.iter().map(|phase| nest_of(group, phase, ordered)).collect())
+        }
+        Order::Loop { forms, inner } => {
+            Nest::Loop { forms: forms.clone(), inner: Box::new(nest_of(group, inner, ordered)) }
+        }
+    }
+}
+
+/// Whether a clause reads its own group at a point that is data.
+pub(crate) fn reads_itself_by_data(group: &Group) -> bool {
+    let mut found = false;
+    for region in group.regions() {
+        region.for_each_inst(&mut |inst| {
+            if let InstKind::Read(read) = &inst.kind {
+                found |= group.bindings.iter().any(|b| b.name == read.place.tensor)
+                    && crate::lower::is_by_data(&read.place.at);
+            }
+        });
+    }
+    found
+}

@@ -1,0 +1,260 @@
+//! `fold_storage`: how many planes of a recurrence are kept under its schedule.
+//!
+//! This is the physical side of storage, and a proof goes with every modulus. The group runs in one
+//! loop, and an axis of the tensor is that loop's index up to sign and shift, so that plane `p` is
+//! written in one round and what lies `W` planes on is written `W` rounds later. The plane may be
+//! overwritten then, because
+//!
+//! - every read inside the group, the condition of an `until` included, comes at most `h` rounds
+//!   after the write, and `W > h`;
+//! - every read after the group is of one of the last `s` planes, and `W >= s`;
+//! - every point of the box has a clause without a guard, so that no read finds what an earlier plane
+//!   left behind;
+//! - nothing sees the tensor as a whole: it is no output and no size, and is passed on nowhere.
+//!
+//! What is not proved for all extents that the module allows is kept in full.
+
+use std::collections::{HashMap, HashSet};
+
+use einlang_index::{Domain, Facts, Quasi};
+use einlang_tir::module::{Axis, Binding, Group, Module, SymbolSource, box_of};
+use einlang_tir::order::{Dependence, Form};
+use einlang_tir::region::{InstKind, Read, Region, Subscript};
+use einlang_tir::types::Ident;
+
+use super::at_reads::whole_uses;
+use super::distance::{distance, form_at, most};
+use crate::schedule::{GroupSchedule, Layout, Nest};
+
+/// The reads of every tensor from outside its own group, and what is seen as a whole.
+pub(super) struct Observers {
+    reads: HashMap<Ident, Vec<(Read, Domain)>>,
+    whole: HashSet<Ident>,
+}
+
+impl Observers {
+    pub(super) fn of(module: &Module) -> Observers {
+        let mut whole: HashSet<Ident> = module.outputs.iter().cloned().collect();
+        for symbol in &module.symbols {
+            if let SymbolSource::Value(name) | SymbolSource::Shape(name, _) = &symbol.source {
+                whole.insert(name.clone());
+            }
+        }
+        let mut observers = Observers { reads: HashMap::new(), whole };
+        for group in &module.groups {
+            observers.group(group, &Domain::everything([]), &mut Vec::new());
+        }
+        observers
+    }
+
+    fn group(&mut self, group: &Group, over: &Domain, around: &mut Vec<Ident>) {
+        let n_around = around.len();
+        around.extend(group.bindings.iter().map(|binding| binding.name.clone()));
+        for clause in group.bindings.iter().flat_map(|binding| &binding.clauses) {
+            let inside = extended(over, &clause.domain);
+            for region in clause.guard.iter().chain([&clause.body]) {
+                self.region(region, &inside, around);
+                self.whole.extend(whole_uses(region));
+            }
+        }
+        if let Some(until) = &group.until {
+            self.region(&until.condition, over, around);
+            self.whole.extend(whole_uses(&until.condition));
+        }
+        around.truncate(n_around);
+    }
+
+    fn region(&mut self, region: &Region, over: &Domain, around: &mut Vec<Ident>) {
+        for inst in &region.insts {
+            match &inst.kind {
+                InstKind::Read(read) => {
+                    let name = &read.place.tensor;
+                    if !around.contains(name) {
+                        let list = self.reads.entry(name.clone()).or_default();
+                        list.push((read.clone(), over.clone()));
+                    }
+                    read.default.iter().for_each(|region| self.region(region, over, around));
+                }
+                InstKind::Reduce(reduction) => {
+                    let inside = extended(over, &reduction.domain);
+                    for region in inst.regions() {
+                        self.region(region, &inside, around);
+                    }
+                }
+                InstKind::Group(group) => self.group(group, over, around),
+                _ => {
+                    for region in inst.regions() {
+                        self.region(region, over, around);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Gives the tensors of a group their windows.
+pub(super) fn fold_storage(
+    group: &Group,
+    schedule: &mut GroupSchedule,
+    dependences: &[Dependence],
+    observers: &Observers,
+    facts: &Facts,
+) {
+    let windows = needed_windows(group, &schedule.nest, dependences, observers, facts);
+    for ((tensor, window), binding) in schedule.tensors.iter_mut().zip(windows).zip(&group.bindings)
+    {
+        let Some((axis, width)) = window else { continue };
+        let extent = binding.axes[axis].dim.extent.as_constant();
+        if extent.is_none_or(|extent| extent > width)
+            && let Some(layout) = tensor.storage.get_mut(axis)
+        {
+            *layout = Layout::Mod(width);
+        }
+    }
+}
+
+/// For each tensor of a group, the axis that may have a window under a nest and its least width.
+pub(super) fn needed_windows(
+    group: &Group,
+    nest: &Nest,
+    dependences: &[Dependence],
+    observers: &Observers,
+    facts: &Facts,
+) -> Vec<Option<(usize, i64)>> {
+    let Nest::Loop { forms, .. } = nest else { return vec![None; group.bindings.len()] };
+    let form_of = |binding: usize| {
+        let mut own = forms.iter().filter(|(s, _)| s.binding == binding).map(|(_, form)| form);
+        let first = own.next()?;
+        own.all(|form| form == first).then_some(first)
+    };
+    let folding = Folding { group, forms, dependences, observers, facts };
+    let window = |(at, binding)| folding.window(at, binding, form_of(at)?);
+    group.bindings.iter().enumerate().map(window).collect()
+}
+
+struct Folding<'a> {
+    group: &'a Group,
+    forms: &'a [(einlang_tir::order::Statement, Form)],
+    dependences: &'a [Dependence],
+    observers: &'a Observers,
+    facts: &'a Facts,
+}
+
+impl Folding<'_> {
+    /// The axis of a binding that has a window, and its width.
+    fn window(&self, at: usize, binding: &Binding, form: &Form) -> Option<(usize, i64)> {
+        let (axis, sign) = unit_axis(form)?;
+        if self.observers.whole.contains(&binding.name) || !is_total(binding, self.facts) {
+            return None;
+        }
+        let mut width = 1;
+        for dependence in self.dependences.iter().filter(|d| d.writer.binding == at) {
+            let reader = self.forms.iter().find(|f| f.0 == dependence.reader).map(|f| &f.1)?;
+            let later = distance(self.group, dependence, reader, form).ok()?;
+            width = width.max(most(self.facts, &dependence.domain, &later)?.checked_add(1)?);
+        }
+        width = width.max(self.of_condition(binding, form)?);
+        let last = &binding.axes[axis];
+        for (read, over) in self.observers.reads.get(&binding.name).into_iter().flatten() {
+            let Subscript::Index(at) = read.place.at.get(axis)? else { return None };
+            let from_end = match sign {
+                1 => last.dim.extent.add_constant(-1).and_then(|last| last.sub(at)).ok()?,
+                _ => at.clone(),
+            };
+            let over = self.inside(read, over, last, axis)?;
+            width = width.max(most(self.facts, &over, &from_end)?.checked_add(1)?);
+        }
+        Some((axis, width))
+    }
+
+    /// The reading points whose target is on the axis: others are tested and read nothing.
+    fn inside(&self, read: &Read, over: &Domain, axis: &Axis, number: usize) -> Option<Domain> {
+        let Subscript::Index(at) = read.place.at.get(number)? else { return None };
+        let bounds = [at.clone(), axis.dim.extent.sub(at).and_then(|d| d.add_constant(-1)).ok()?];
+        let part = Domain::where_nonnegative(over.dims(), &bounds).ok()?;
+        over.intersect(&part).ok()
+    }
+
+    /// How many planes the condition of an `until` needs.
+    fn of_condition(&self, binding: &Binding, form: &Form) -> Option<i64> {
+        let Some(until) = &self.group.until else { return Some(1) };
+        let mut reads = Vec::new();
+        reads_of(&until.condition, &Domain::everything([until.index]), &binding.name, &mut reads);
+        let mut width = 1;
+        for (read, over) in reads {
+            let index = |subscript: &Subscript| match subscript {
+                Subscript::Index(expr) => Some(expr.clone()),
+                // Any point along the axis; harmless unless it is the axis of the loop.
+                Subscript::Value(_) => None,
+            };
+            let zero = Quasi::from(0);
+            let at: Option<Vec<Quasi>> = read
+                .place
+                .at
+                .iter()
+                .zip(&form.coefficients)
+                .map(|(s, c)| if *c == 0 { Some(zero.clone()) } else { index(s) })
+                .collect();
+            let later = Quasi::from(until.index).sub(&form_at(form, &at?).ok()?).ok()?;
+            width = width.max(most(self.facts, &over, &later)?.checked_add(1)?);
+        }
+        Some(width)
+    }
+}
+
+/// The reads of one tensor in a region, with the points at which they happen.
+fn reads_of(region: &Region, over: &Domain, name: &Ident, found: &mut Vec<(Read, Domain)>) {
+    for inst in &region.insts {
+        let inside = match &inst.kind {
+            InstKind::Read(read) => {
+                if read.place.tensor == *name {
+                    found.push((read.clone(), over.clone()));
+                }
+                over.clone()
+            }
+            InstKind::Reduce(reduction) => extended(over, &reduction.domain),
+            InstKind::Group(group) => {
+                for clause in group.bindings.iter().flat_map(|binding| &binding.clauses) {
+                    let inside = extended(over, &clause.domain);
+                    for region in clause.guard.iter().chain([&clause.body]) {
+                        reads_of(region, &inside, name, found);
+                    }
+                }
+                if let Some(until) = &group.until {
+                    reads_of(&until.condition, over, name, found);
+                }
+                continue;
+            }
+            _ => over.clone(),
+        };
+        inst.regions().into_iter().for_each(|region| reads_of(region, &inside, name, found));
+    }
+}
+
+/// The one axis that a form runs along, and in which direction.
+fn unit_axis(form: &Form) -> Option<(usize, i64)> {
+    let mut used = form.coefficients.iter().enumerate().filter(|(_, c)| **c != 0);
+    let (axis, c) = used.next()?;
+    (used.next().is_none() && c.abs() == 1).then_some((axis, *c))
+}
+
+/// Whether clauses without guards cover the whole box.
+fn is_total(binding: &Binding, facts: &Facts) -> bool {
+    let mut rest = box_of(&binding.axes);
+    for clause in binding.clauses.iter().filter(|clause| clause.guard.is_none()) {
+        rest = rest.and_then(|rest| rest.subtract(&clause.domain));
+    }
+    rest.is_ok_and(|rest| rest.always_empty_given(facts.set()).is_true())
+}
+
+/// The points of `outer` with further dimensions; where that gives up, more points.
+fn extended(outer: &Domain, inner: &Domain) -> Domain {
+    let dims: Vec<_> = outer.dims().iter().chain(inner.dims()).copied().collect();
+    let mut sets = Vec::new();
+    for a in outer.sets() {
+        for b in inner.sets() {
+            sets.push(a.intersect(b).unwrap_or_else(|_| a.clone()));
+        }
+    }
+    Domain::of_sets(dims, sets)
+}

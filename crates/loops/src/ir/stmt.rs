@@ -1,0 +1,307 @@
+//! Statements of the loop IR.
+
+use einlang_index::{Domain, MinMax, Quasi, Var};
+use einlang_tir::constant::Const;
+use einlang_tir::op::Op;
+use einlang_tir::region::Value;
+use einlang_tir::types::{Elem, Ident};
+
+use super::{BufferId, SiteId};
+
+/// Statements and what they yield.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// The statements, in order.
+    pub stmts: Vec<Stmt>,
+    /// What the surroundings get.
+    pub results: Vec<Operand>,
+}
+
+/// A scalar operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Operand {
+    /// A constant.
+    Const(Const),
+    /// A value.
+    Value(Value),
+}
+
+impl Operand {
+    /// The type.
+    pub fn elem(&self) -> Elem {
+        match self {
+            Operand::Const(constant) => constant.elem(),
+            Operand::Value(value) => value.elem,
+        }
+    }
+}
+
+impl From<Value> for Operand {
+    fn from(value: Value) -> Operand {
+        Operand::Value(value)
+    }
+}
+
+impl From<Const> for Operand {
+    fn from(constant: Const) -> Operand {
+        Operand::Const(constant)
+    }
+}
+
+/// One subscript of a load.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Subscript {
+    /// An index expression.
+    Index(Quasi),
+    /// An integer that was computed.
+    Value(Operand),
+}
+
+/// Why a load is in bounds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// It was proved to be.
+    Proved,
+    /// It is tested, and traps at this site otherwise. A buffer with marks traps as well where
+    /// nothing was stored, if the flag is set.
+    Site(SiteId, bool),
+}
+
+/// A truth value that decides what is done.
+#[derive(Clone, Debug)]
+pub enum Condition {
+    /// A scalar.
+    Value(Operand),
+    /// The indices and symbols lie in a domain without dimensions of its own.
+    Within(Domain),
+}
+
+/// Who runs the rounds of a loop.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Role {
+    /// One after the other.
+    #[default]
+    Seq,
+    /// In any order.
+    Par,
+}
+
+/// The values of an index: `lo..hi`, downwards if `down`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Range {
+    /// The index.
+    pub var: Var,
+    /// The smallest value.
+    pub lo: MinMax,
+    /// One more than the largest.
+    pub hi: MinMax,
+    /// Whether the largest comes first.
+    pub down: bool,
+}
+
+/// A loop.
+#[derive(Clone, Debug)]
+pub struct Loop {
+    /// The index and its values.
+    pub range: Range,
+    /// Who runs the rounds.
+    pub role: Role,
+    /// What ends it early.
+    pub until: Option<UntilLoop>,
+    /// One round.
+    pub body: Block,
+}
+
+/// The end of an open axis.
+#[derive(Clone, Debug)]
+pub struct UntilLoop {
+    /// The extent: one more than the index during a round, and the number of rounds afterwards.
+    pub extent: Var,
+    /// The first round after which the condition is asked for; before, there are only bases.
+    pub first: MinMax,
+    /// Yields whether to stop, after a round.
+    pub condition: Block,
+    /// Whether the condition ended the loop, once it has ended.
+    pub converged: Value,
+    /// The buffers that grow.
+    pub buffers: Vec<BufferId>,
+}
+
+/// A reduction. Terms are combined one after the other in index order, or in pairs by position.
+#[derive(Clone, Debug)]
+pub struct Fold {
+    /// The state when it ends.
+    pub results: Vec<Value>,
+    /// The indices, outermost first.
+    pub ranges: Vec<Range>,
+    /// What a point must satisfy besides to be one of the domain.
+    pub within: Option<Domain>,
+    /// Yields whether the point counts.
+    pub guard: Option<Block>,
+    /// Yields the term.
+    pub body: Block,
+    /// How states are combined.
+    pub combine: Combine,
+    /// Where it starts.
+    pub start: FoldStart,
+    /// The loop around in whose rounds it goes on: the terms of a round are those of the rounds
+    /// before and then some, so that every term is computed once.
+    pub resume: Option<Var>,
+    /// Which points can count at all.
+    pub key: Option<Key>,
+}
+
+/// The points of a fold that have a key. The key depends on nothing that changes while the kernel
+/// runs, so points are sorted by it once.
+#[derive(Clone, Debug)]
+pub struct Key {
+    /// Yields the key of a point.
+    pub block: Block,
+    /// The key whose points count.
+    pub bin: Operand,
+}
+
+/// How two states become one.
+#[derive(Clone, Debug)]
+pub enum Combine {
+    /// By an operation on a scalar, one term after the other.
+    Op(Op),
+    /// By an operation on a scalar, in pairs by position: the association of the extent.
+    Pairs(Op),
+    /// By a block over the state and the term.
+    Block {
+        /// The state so far.
+        left: Vec<Value>,
+        /// The term.
+        right: Vec<Value>,
+        /// Yields the new state.
+        block: Block,
+    },
+}
+
+/// The first state.
+#[derive(Clone, Debug)]
+pub enum FoldStart {
+    /// A state that is combined once, on the left.
+    From(Vec<Operand>),
+    /// The first term; nothing to combine traps.
+    First(SiteId),
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub enum Stmt {
+    /// A scalar operation.
+    Op {
+        /// What it gives.
+        result: Value,
+        /// The operation.
+        op: Op,
+        /// Its operands.
+        args: Vec<Operand>,
+        /// Where it traps, if it can.
+        site: Option<SiteId>,
+    },
+    /// The value of an index expression.
+    Index {
+        /// What it gives.
+        result: Value,
+        /// The expression.
+        expr: Quasi,
+    },
+    /// From here on the variable has the value of the expression.
+    Bind {
+        /// The variable.
+        var: Var,
+        /// Its value.
+        expr: MinMax,
+    },
+    /// From here on the variable is the integer.
+    Param {
+        /// The variable.
+        var: Var,
+        /// Its value.
+        value: Operand,
+        /// Where it traps if the integer is larger than any extent.
+        site: SiteId,
+    },
+    /// One element of a buffer.
+    Load {
+        /// What it gives.
+        result: Value,
+        /// The buffer.
+        buffer: BufferId,
+        /// One subscript per dimension.
+        at: Vec<Subscript>,
+        /// Why it is in bounds.
+        access: Access,
+    },
+    /// Whether a point lies in the box and, with marks, was stored.
+    Probe {
+        /// What it gives.
+        result: Value,
+        /// The buffer.
+        buffer: BufferId,
+        /// One subscript per dimension.
+        at: Vec<Subscript>,
+        /// Whether marks count.
+        marked: bool,
+    },
+    /// Stores an element.
+    Store {
+        /// The buffer.
+        buffer: BufferId,
+        /// One subscript per dimension.
+        at: Vec<Quasi>,
+        /// The element.
+        value: Operand,
+    },
+    /// One of two blocks.
+    If {
+        /// What the blocks yield.
+        results: Vec<Value>,
+        /// Which.
+        condition: Condition,
+        /// Executed when it holds.
+        then: Block,
+        /// Executed when it does not.
+        otherwise: Block,
+    },
+    /// A loop.
+    Loop(Box<Loop>),
+    /// A reduction.
+    Fold(Box<Fold>),
+    /// Traps unless the shape of an input is what its dimensions say.
+    CheckShape(BufferId, SiteId),
+    /// Gives a buffer its memory, all zero, for the extents of now.
+    Alloc(BufferId),
+    /// Takes the memory of a buffer away.
+    Free(BufferId),
+    /// Makes a buffer equal to another one of the same type.
+    Copy {
+        /// The buffer that is changed.
+        to: BufferId,
+        /// The one that is copied.
+        from: BufferId,
+    },
+    /// Calls a function of the program around, scalars in and scalars out.
+    Call {
+        /// What it gives.
+        results: Vec<Value>,
+        /// The function.
+        function: Ident,
+        /// Its operands.
+        args: Vec<Operand>,
+        /// Where it was written.
+        site: SiteId,
+    },
+    /// Traps unless the condition holds.
+    Assert {
+        /// The condition.
+        condition: Condition,
+        /// Where.
+        site: SiteId,
+    },
+    /// Traps.
+    Trap(SiteId),
+}

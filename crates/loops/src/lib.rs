@@ -1,0 +1,24 @@
+//! From the tensor IR towards machines: what must be kept of each tensor, and in which order it is made.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`window`] | how much of a recurrence anybody can observe |
+//! | [`schedule`] | orders, roles and storage as plain data |
+//! | [`decide`] | a schedule for a module |
+//! | [`lower`] | the loop IR that a schedule directs, mechanically |
+//! | [`ir`] | the loop IR |
+//! | [`plan`] | all of that for one module, as one list |
+//!
+//! Invariants: everything here reads modules of `tir` and makes plain data; nothing does I/O or runs
+//! a program. What cannot be lowered is a [`lower::NotLowered`] that says why, and stays with the
+//! oracle.
+
+pub mod decide;
+pub mod ir;
+pub mod lower;
+pub mod plan;
+pub mod schedule;
+mod text;
+pub mod window;
+
+pub use text::TextError;

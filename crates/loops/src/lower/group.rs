@@ -1,0 +1,153 @@
+//! Groups: memory for their tensors, then their nests.
+
+use einlang_index::{Domain, MinMax, Quasi};
+use einlang_tir::module::{Binding, Group, Until, box_of};
+use einlang_tir::region::{InstKind, Subscript};
+
+use super::{Lower, NotLowered, Result};
+use crate::ir::{Block, Layout, Stmt, UntilLoop};
+use crate::schedule::{Compute, GroupSchedule};
+
+impl Lower<'_> {
+    /// A group of the module; what is not needed any more afterwards is freed.
+    pub(super) fn top_group(&mut self, group: &Group, out: &mut Vec<Stmt>) -> Result<()> {
+        self.group(group, out)?;
+        self.values_of_group(group, out)
+    }
+
+    /// The schedule of a group.
+    fn schedule_of(&self, group: &Group) -> Result<&GroupSchedule> {
+        let first = group.bindings.first().map(|binding| &binding.name);
+        let found = first.and_then(|first| self.schedule.group(first));
+        let name = || first.map_or("", |name| name.as_str());
+        let missing = || NotLowered::new(format!("no schedule for `{}`", name()));
+        let found = found.ok_or_else(missing)?;
+        let same = found.tensors.len() == group.bindings.len()
+            && found.tensors.iter().zip(&group.bindings).all(|(tensor, binding)| {
+                tensor.name == binding.name && tensor.storage.len() == binding.axes.len()
+            });
+        match same {
+            true => Ok(found),
+            false => {
+                Err(NotLowered::new(format!("the schedule of `{}` is of another group", name())))
+            }
+        }
+    }
+
+    /// A group of the module or of a region.
+    pub(super) fn group(&mut self, group: &Group, out: &mut Vec<Stmt>) -> Result<()> {
+        let schedule = self.schedule_of(group)?.clone();
+        if schedule.tensors.iter().all(|tensor| tensor.compute == Compute::AtReads) {
+            return Ok(());
+        }
+        if let Some(until) = &group.until {
+            length_is_not_needed_inside(group, until)?;
+        }
+        let mut open = Vec::new();
+        for (binding, tensor) in group.bindings.iter().zip(&schedule.tensors) {
+            let id = self.buffer(&binding.name, &binding.ty());
+            let marks = self.marked.contains(&binding.name);
+            let until = group.until.as_ref().map(|until| until.extent);
+            let buffer = &mut self.kernel.buffers[id.0 as usize];
+            (buffer.marks, buffer.loc) = (marks, binding.loc);
+            let mut grows = false;
+            for ((dim, layout), axis) in
+                buffer.dims.iter_mut().zip(&tensor.storage).zip(&binding.axes)
+            {
+                let is_open = until.is_some() && axis.dim.extent.as_var() == until;
+                dim.layout = match (layout, is_open) {
+                    (Layout::Mod(width), _) => Layout::Mod(*width),
+                    (_, true) => Layout::Open,
+                    (_, false) => Layout::Full,
+                };
+                grows |= is_open;
+            }
+            if grows {
+                open.push(id);
+            }
+            out.push(Stmt::Alloc(id));
+        }
+        let names = group.bindings.iter().map(|binding| binding.name.clone()).collect();
+        self.around.push(super::Around { names, n_loops: self.loops.len() });
+        let until = match &group.until {
+            Some(until) => Some(self.until(until, open)?),
+            None => None,
+        };
+        let domains = self.domains(group)?;
+        self.nest(group, &schedule.nest, domains, until, out)?;
+        self.around.pop();
+        Ok(())
+    }
+
+    /// The points of every clause, inside the box.
+    fn domains(&self, group: &Group) -> Result<super::nest::Domains> {
+        let mut domains = super::nest::Domains::new();
+        for (at, binding) in group.bindings.iter().enumerate() {
+            let whole = box_of(&binding.axes)?;
+            for (clause, c) in binding.clauses.iter().enumerate() {
+                let domain = c.domain.0.intersect(&whole)?;
+                let statement = einlang_tir::order::Statement { binding: at, clause };
+                domains.insert(statement, domain.simplified_given(self.facts.set()));
+            }
+        }
+        Ok(domains)
+    }
+
+    /// What ends an open axis. The index of the condition is bound by the loop.
+    fn until(
+        &mut self,
+        until: &Until,
+        buffers: Vec<crate::ir::BufferId>,
+    ) -> Result<super::nest::Open> {
+        let converged = self.fresh(einlang_tir::types::Elem::Bool);
+        let last = until.first.add(&until.max)?;
+        let first = MinMax::Value(until.first.clone());
+        let end = MinMax::max_of([first.clone(), MinMax::Value(last)])?;
+        Ok(super::nest::Open {
+            until: UntilLoop {
+                extent: until.extent,
+                first,
+                condition: Block::default(),
+                converged,
+                buffers,
+            },
+            end,
+            index: until.index,
+            condition: until.condition.clone(),
+        })
+    }
+}
+
+/// While an open axis is being computed its length is not known: nothing in its group may ask.
+fn length_is_not_needed_inside(group: &Group, until: &Until) -> Result<()> {
+    let mut asked = false;
+    let mentions = |expr: &Quasi| expr.mentions(until.extent);
+    for region in group.regions() {
+        region.for_each_inst(&mut |inst| {
+            asked |= match &inst.kind {
+                InstKind::Index(expr) => mentions(expr),
+                InstKind::Read(read) => read.place.at.iter().any(|subscript| match subscript {
+                    Subscript::Index(expr) => mentions(expr),
+                    Subscript::Value(_) => false,
+                }),
+                InstKind::Reduce(reduction) => in_domain(&reduction.domain, until),
+                InstKind::Group(group) => group.bindings.iter().any(|b| in_binding(b, until)),
+                InstKind::Converged(var) => *var == until.extent,
+                _ => false,
+            }
+        });
+    }
+    match asked {
+        true => Err(NotLowered::new("the length of an open axis inside its own group")),
+        false => Ok(()),
+    }
+}
+
+fn in_domain(domain: &Domain, until: &Until) -> bool {
+    domain.sets().iter().any(|set| set.mentions(until.extent))
+}
+
+fn in_binding(binding: &Binding, until: &Until) -> bool {
+    binding.axes.iter().any(|axis| axis.dim.extent.mentions(until.extent))
+        || binding.clauses.iter().any(|clause| in_domain(&clause.domain, until))
+}

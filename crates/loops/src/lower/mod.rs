@@ -1,0 +1,239 @@
+//! `lower`: from a module and its schedule to loop IR, mechanically.
+//!
+//! Every group becomes the memory of its tensors and the loops of its nest; a clause becomes its
+//! body and a store. Nothing is decided here: which points come first, what is kept and what is
+//! computed where it is read are the schedule's.
+//!
+//! The module must be inlined, split into disjoint clauses and free of Jacobian entries. What has no
+//! loop IR yet is a [`NotLowered`] with the reason.
+//!
+//! | file | owns |
+//! |---|---|
+//! | `scan.rs` | loops over domains |
+//! | `group.rs`, `nest.rs` | groups, their memory, their loops |
+//! | `region.rs`, `read.rs`, `fold.rs` | what is computed at a point |
+//! | `resume.rs`, `keyed.rs` | folds over prefixes, folds over equal keys |
+//! | `symbols.rs` | symbols, entry checks |
+//! | `free.rs` | when memory is given back |
+
+mod fold;
+mod free;
+mod group;
+mod keyed;
+mod nest;
+mod read;
+mod region;
+mod resume;
+mod scan;
+mod symbols;
+
+use std::collections::{HashMap, HashSet};
+
+use einlang_index::{Facts, GaveUp, Quasi, Set, Var};
+use einlang_tir::module::Module;
+use einlang_tir::region::Value;
+use einlang_tir::types::{Elem, Ident, TensorType};
+
+use crate::ir::{Block, Buffer, BufferDim, BufferId, Kernel, Layout, Operand, Stmt};
+use crate::schedule::Schedule;
+
+/// Why a module has no loop IR.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NotLowered {
+    /// One phrase, such as "a reduction whose state is a tensor".
+    pub why: String,
+}
+
+impl NotLowered {
+    pub(crate) fn new(why: impl Into<String>) -> NotLowered {
+        NotLowered { why: why.into() }
+    }
+}
+
+impl From<GaveUp> for NotLowered {
+    fn from(reason: GaveUp) -> NotLowered {
+        NotLowered::new(format!("index arithmetic gave up: {reason}"))
+    }
+}
+
+impl std::fmt::Display for NotLowered {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
+pub(crate) type Result<T> = std::result::Result<T, NotLowered>;
+
+/// Lowers a module as its schedule says.
+pub fn lower(module: &Module, schedule: &Schedule) -> Result<Kernel> {
+    let properties = module.properties;
+    if !properties.disjoint {
+        return Err(NotLowered::new("clauses that overlap"));
+    }
+    if !module.functions.is_empty() {
+        return Err(NotLowered::new("functions that are not inlined"));
+    }
+    let mut lower = Lower::new(module, schedule);
+    lower.inputs();
+    let mut out = Vec::new();
+    lower.entry(&mut out)?;
+    for group in &module.groups {
+        lower.top_group(group, &mut out)?;
+    }
+    for name in &module.outputs {
+        let missing = || NotLowered::new(format!("the output `{}` is not stored", name.as_str()));
+        let buffer = *lower.tensors.get(name).ok_or_else(missing)?;
+        lower.kernel.outputs.push(buffer);
+    }
+    lower.unchecked()?;
+    lower.kernel.body = Block { stmts: out, results: Vec::new() };
+    free::free_dead(&mut lower.kernel);
+    Ok(lower.kernel)
+}
+
+/// A result of a region.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    Scalar(Operand),
+    Tensor(BufferId),
+}
+
+/// A group that is being lowered.
+struct Around {
+    names: Vec<Ident>,
+    /// How many loops are around the whole group.
+    n_loops: usize,
+}
+
+struct Lower<'m> {
+    module: &'m Module,
+    schedule: &'m Schedule,
+    facts: Facts,
+    kernel: Kernel,
+    n_values: u32,
+    /// What stands for a value of the module, at the place that is being lowered.
+    values: HashMap<u32, Operand>,
+    tensors: HashMap<Ident, BufferId>,
+    /// The variables that have a value here, innermost last.
+    bound: Vec<Var>,
+    /// The loops around, innermost last, with how many variables are bound outside and whether they
+    /// run downwards.
+    loops: Vec<(Var, usize, bool)>,
+    /// How many variables are bound outside the outermost loop or fold.
+    fixed: Option<usize>,
+    /// The loops that a fold goes on in, round by round.
+    resumed: HashSet<Var>,
+    /// What variables that were bound stand for.
+    defined: HashMap<Var, Quasi>,
+    /// What is known of them.
+    context: Set,
+    /// The groups around.
+    around: Vec<Around>,
+    /// Bindings in which some point may have no clause, and those that need marks.
+    marked: HashSet<Ident>,
+    /// Whether the `until` of an extent ended by its condition.
+    converged: HashMap<Var, Operand>,
+    /// Entry checks and inputs that wait for symbols.
+    waiting: Vec<symbols::Waiting>,
+    depth: usize,
+}
+
+impl<'m> Lower<'m> {
+    fn new(module: &'m Module, schedule: &'m Schedule) -> Lower<'m> {
+        let facts = module.facts();
+        let context = facts.set().clone();
+        let kernel = Kernel {
+            name: module.name.clone(),
+            vars: module.vars.names().clone(),
+            ..Kernel::default()
+        };
+        let marked = read::needs_marks(module, &facts);
+        Lower {
+            module,
+            schedule,
+            facts,
+            kernel,
+            n_values: 0,
+            values: HashMap::new(),
+            tensors: HashMap::new(),
+            bound: Vec::new(),
+            loops: Vec::new(),
+            fixed: None,
+            resumed: HashSet::new(),
+            defined: HashMap::new(),
+            context,
+            around: Vec::new(),
+            marked,
+            converged: HashMap::new(),
+            waiting: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    /// A new value.
+    fn fresh(&mut self, elem: Elem) -> Value {
+        let number = self.n_values;
+        self.n_values = self.n_values.saturating_add(1);
+        Value { number, elem }
+    }
+
+    /// A buffer for a tensor of a type.
+    fn buffer(&mut self, name: &Ident, ty: &TensorType) -> BufferId {
+        let dims = ty.dims.iter();
+        let dims = dims.map(|dim| BufferDim { extent: dim.extent.clone(), layout: Layout::Full });
+        let buffer = Buffer {
+            name: name.clone(),
+            elem: ty.elem,
+            dims: dims.collect(),
+            marks: false,
+            loc: Default::default(),
+        };
+        let id = self.kernel.add_buffer(buffer);
+        self.tensors.insert(name.clone(), id);
+        id
+    }
+
+    fn inputs(&mut self) {
+        for input in &self.module.inputs {
+            self.buffer(&input.name, &input.ty);
+        }
+        self.kernel.n_inputs = self.kernel.buffers.len();
+    }
+
+    /// Lowers a round of a loop.
+    fn in_loop<T>(
+        &mut self,
+        var: Var,
+        down: bool,
+        inside: impl FnOnce(&mut Self, &mut Vec<Stmt>) -> Result<T>,
+    ) -> Result<(Vec<Stmt>, T)> {
+        self.loops.push((var, self.bound.len(), down));
+        let lowered = self.scoped(|lower, out| {
+            lower.repeats();
+            lower.bound.push(var);
+            inside(lower, out)
+        });
+        self.loops.pop();
+        lowered
+    }
+
+    /// What is bound from here on may differ from round to round.
+    fn repeats(&mut self) {
+        self.fixed = self.fixed.or(Some(self.bound.len()));
+    }
+
+    /// Lowers something in a scope of its own: what it binds is unknown afterwards.
+    fn scoped<T>(
+        &mut self,
+        inside: impl FnOnce(&mut Self, &mut Vec<Stmt>) -> Result<T>,
+    ) -> Result<(Vec<Stmt>, T)> {
+        let (n_bound, fixed, context) = (self.bound.len(), self.fixed, self.context.clone());
+        let mut out = Vec::new();
+        let result = inside(self, &mut out)?;
+        self.bound.truncate(n_bound);
+        (self.fixed, self.context) = (fixed, context);
+        Ok((out, result))
+    }
+}
+
+pub(crate) use read::is_by_data;

@@ -1,0 +1,297 @@
+//! Nests become loops; a clause becomes its body and a store.
+
+use std::collections::BTreeMap;
+
+use einlang_index::{Affine, Constraint, Domain, MinMax, Quasi, Set, Var};
+use einlang_tir::module::{Clause, Group};
+use einlang_tir::order::{Form, Statement};
+use einlang_tir::region::{Def, Region};
+
+use super::scan::{Level, Scan, hull, scan_set};
+use super::{Lower, NotLowered, Part, Result};
+use crate::ir::{Block, Condition, Loop, Range, Role, Stmt, UntilLoop};
+use crate::schedule::Nest;
+
+/// What is left of the points of every clause.
+pub(super) type Domains = BTreeMap<Statement, Domain>;
+
+/// An open axis whose loop has not been made.
+pub(super) struct Open {
+    pub(super) until: UntilLoop,
+    pub(super) end: MinMax,
+    pub(super) index: Var,
+    pub(super) condition: Region,
+}
+
+impl Lower<'_> {
+    pub(super) fn nest(
+        &mut self,
+        group: &Group,
+        nest: &Nest,
+        domains: Domains,
+        open: Option<Open>,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        match nest {
+            Nest::Phases(phases) if open.is_none() => {
+                for phase in phases {
+                    self.nest(group, phase, domains.clone(), None, out)?;
+                }
+                Ok(())
+            }
+            Nest::Points { statement, axes, role } if open.is_none() => {
+                self.points(group, *statement, axes, *role, &domains, out)
+            }
+            Nest::Loop { forms, inner } => self.looped(group, forms, inner, domains, open, out),
+            _ => Err(NotLowered::new("an open axis without a loop over it")),
+        }
+    }
+
+    fn looped(
+        &mut self,
+        group: &Group,
+        forms: &[(Statement, Form)],
+        inner: &Nest,
+        domains: Domains,
+        open: Option<Open>,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        let first = |form: &Form| form.coefficients.iter().copied().find(|c| *c != 0);
+        let down =
+            open.is_none() && forms.iter().all(|(_, form)| first(form).is_some_and(|c| c < 0));
+        let sign = if down { -1 } else { 1 };
+        let var = self.loop_var(group, forms);
+        let (mut inside, mut projected) = (Domains::new(), Domain::nothing([var]));
+        for (statement, form) in forms {
+            let missing = || NotLowered::new("a schedule of a clause that does not exist");
+            let domain = domains.get(statement).ok_or_else(missing)?;
+            let axes = group.bindings[statement.binding].dims();
+            let value = form_of(&axes, form, sign)?;
+            let fixed = Constraint::equal(&Affine::var(var), &value)?;
+            let rest = domain.restricted(&Set::new([fixed])?)?;
+            let mut dims = vec![var];
+            dims.extend(rest.dims());
+            let with = Domain::of_sets(dims, rest.sets().iter().cloned());
+            projected = projected.union(&with.project(&[var])?)?;
+            inside.insert(*statement, rest);
+        }
+        let projected = projected.simplified_given(&self.context);
+        let (lo, hi) = match &open {
+            Some(open) => (MinMax::from(0), open.end.clone()),
+            None => hull(&projected, var)?,
+        };
+        let loc_until = open.as_ref().map(|open| open.until.extent);
+        let (stmts, condition) = self.in_loop(var, down, |lower, out| {
+            if let ([set], true) = (projected.sets(), loc_until.is_none())
+                && let Ok(bounds) = Set::new(set.constraints().filter(|c| is_bound(c, var)))
+                && let Ok(context) = lower.context.intersect(&bounds)
+            {
+                lower.context = context;
+            }
+            if let Some(extent) = loc_until {
+                let next = Quasi::from(var).add_constant(1)?;
+                lower.learn(extent, &next);
+                lower.bound.push(extent);
+            }
+            lower.nest(group, inner, inside, None, out)?;
+            let condition = open.as_ref().map(|open| lower.condition(open, var));
+            condition.transpose()
+        })?;
+        let range = Range { var, lo, hi, down };
+        let body = Block { stmts, results: Vec::new() };
+        let until = match (open, condition) {
+            (Some(open), Some(condition)) => {
+                self.bound.push(open.until.extent);
+                self.converged.insert(open.until.extent, open.until.converged.into());
+                Some(UntilLoop { condition, ..open.until })
+            }
+            _ => None,
+        };
+        let ended = until.is_some();
+        out.push(Stmt::Loop(Box::new(Loop { range, role: Role::Seq, until, body })));
+        if ended { self.ready(out) } else { Ok(()) }
+    }
+
+    /// The condition of an open axis after the round `var`.
+    fn condition(&mut self, open: &Open, var: Var) -> Result<Block> {
+        let (stmts, results) = self.scoped(|lower, out| {
+            lower.bind(open.index, var.into(), out)?;
+            lower.region(&open.condition, out)
+        })?;
+        match results.first() {
+            Some(Part::Scalar(operand)) => Ok(Block { stmts, results: vec![*operand] }),
+            _ => Err(NotLowered::new("a condition that is no scalar")),
+        }
+    }
+
+    /// A name for the loop: that of the axis if it is one, else a new one.
+    fn loop_var(&mut self, group: &Group, forms: &[(Statement, Form)]) -> Var {
+        let single = forms.first().and_then(|(statement, form)| {
+            let mut used = form.coefficients.iter().enumerate().filter(|(_, c)| **c != 0);
+            let first = used.next().map(|(at, _)| at);
+            let axes = &group.bindings[statement.binding].axes;
+            first.filter(|_| used.next().is_none()).and_then(|at| axes.get(at))
+        });
+        let name = single.and_then(|axis| self.kernel.vars.name(axis.var)).unwrap_or("z");
+        let name = name.trim_end_matches('\'').to_owned();
+        self.kernel.vars.index(&name)
+    }
+
+    /// The points of one clause.
+    fn points(
+        &mut self,
+        group: &Group,
+        statement: Statement,
+        axes: &[usize],
+        role: Role,
+        domains: &Domains,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        let missing = || NotLowered::new("a schedule of a clause that does not exist");
+        let domain = domains.get(&statement).ok_or_else(missing)?;
+        let binding = &group.bindings[statement.binding];
+        let clause = &binding.clauses[statement.clause];
+        let all = binding.dims();
+        let dims: Vec<Var> = axes.iter().filter_map(|at| all.get(*at).copied()).collect();
+        if dims.len() != all.len() {
+            return Err(NotLowered::new("a schedule that leaves out an axis"));
+        }
+        let domain = domain.simplified_given(&self.context);
+        let domain = if domain.sets().len() > 1 { domain.disjoint()? } else { domain };
+        for set in domain.sets() {
+            let scan = scan_set(set, &dims, role == Role::Seq, &self.context)?;
+            let (stmts, ()) = self.scoped(|lower, out| {
+                let body =
+                    |lower: &mut Self, out: &mut Vec<Stmt>| lower.clause(binding, clause, out);
+                lower.scanned(&scan, set, role, &body, out)
+            })?;
+            out.extend(guarded(scan.before, stmts));
+        }
+        Ok(())
+    }
+
+    /// The loops of a scan around a body.
+    fn scanned(
+        &mut self,
+        scan: &Scan,
+        set: &Set,
+        role: Role,
+        body: &dyn Fn(&mut Self, &mut Vec<Stmt>) -> Result<()>,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        if let Ok(context) = self.context.intersect(set) {
+            self.context = context;
+        }
+        self.levels(&scan.levels, &scan.inside, role, body, out)
+    }
+
+    fn levels(
+        &mut self,
+        levels: &[Level],
+        inside: &Set,
+        role: Role,
+        body: &dyn Fn(&mut Self, &mut Vec<Stmt>) -> Result<()>,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        match levels.split_first() {
+            None => {
+                let (stmts, ()) = self.scoped(|lower, out| body(lower, out))?;
+                out.extend(guarded(inside.clone(), stmts));
+                Ok(())
+            }
+            Some((Level::Bind(var, expr), rest)) => {
+                self.bind(*var, expr.clone(), out)?;
+                self.levels(rest, inside, role, body, out)
+            }
+            Some((Level::Range(range), rest)) => {
+                let (stmts, ()) = self.in_loop(range.var, range.down, |lower, out| {
+                    lower.levels(rest, inside, role, body, out)
+                })?;
+                let body = Block { stmts, results: Vec::new() };
+                let range = range.clone();
+                let role = if self.resumed.contains(&range.var) { Role::Seq } else { role };
+                out.push(Stmt::Loop(Box::new(Loop { range, role, until: None, body })));
+                Ok(())
+            }
+        }
+    }
+
+    /// One point of a clause.
+    fn clause(
+        &mut self,
+        binding: &einlang_tir::module::Binding,
+        clause: &Clause,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        let Some(guard) = &clause.guard else { return self.store(binding, clause, out) };
+        let parts = self.region(guard, out)?;
+        let Some((Part::Scalar(covered), rest)) = parts.split_first() else {
+            return Err(NotLowered::new("a guard that is no scalar"));
+        };
+        self.define(&clause.body.params, rest)?;
+        let (stmts, ()) = self.scoped(|lower, out| lower.store(binding, clause, out))?;
+        out.push(Stmt::If {
+            results: Vec::new(),
+            condition: Condition::Value(*covered),
+            then: Block { stmts, results: Vec::new() },
+            otherwise: Block::default(),
+        });
+        Ok(())
+    }
+
+    fn store(
+        &mut self,
+        binding: &einlang_tir::module::Binding,
+        clause: &Clause,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        let parts = self.region(&clause.body, out)?;
+        let Some(Part::Scalar(value)) = parts.first() else {
+            return Err(NotLowered::new("an element that is no scalar"));
+        };
+        let buffer = self.tensors[&binding.name];
+        let at = binding.dims().into_iter().map(Quasi::from).collect();
+        out.push(Stmt::Store { buffer, at, value: *value });
+        Ok(())
+    }
+
+    /// Names for what a region is handed in.
+    pub(super) fn define(&mut self, params: &[Def], parts: &[Part]) -> Result<()> {
+        for (param, part) in params.iter().zip(parts) {
+            match (param, part) {
+                (Def::Scalar(value), Part::Scalar(operand)) => {
+                    self.values.insert(value.number, *operand);
+                }
+                (Def::Tensor(tensor), Part::Tensor(buffer)) => {
+                    self.tensors.insert(tensor.name.clone(), *buffer);
+                }
+                _ => return Err(NotLowered::new("a scalar in the place of a tensor")),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a loop over the variable keeps to a constraint by its bounds.
+fn is_bound(constraint: &Constraint, var: Var) -> bool {
+    !matches!(constraint, Constraint::Mod(_)) && constraint.expr().mentions(var)
+}
+
+/// The value of a form at a point.
+fn form_of(axes: &[Var], form: &Form, sign: i64) -> einlang_index::Result<Affine> {
+    let terms = axes.iter().copied().zip(form.coefficients.iter().map(|c| sign * c));
+    Affine::new(sign * form.offset, terms)
+}
+
+/// Statements under a condition on indices.
+fn guarded(condition: Set, stmts: Vec<Stmt>) -> Vec<Stmt> {
+    if condition.is_everything() || stmts.is_empty() {
+        return stmts;
+    }
+    vec![Stmt::If {
+        results: Vec::new(),
+        condition: Condition::Within(Domain::new([], condition)),
+        then: Block { stmts, results: Vec::new() },
+        otherwise: Block::default(),
+    }]
+}

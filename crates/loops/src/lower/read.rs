@@ -1,0 +1,246 @@
+//! Reads become loads, with a test where nothing was proved.
+//!
+//! A point that no clause covers is zero for readers outside the group: memory starts as zeros. For
+//! readers inside, and for reads with a default, it makes a difference whether a point was stored;
+//! where that cannot be proved the buffer has marks.
+
+use std::collections::{HashMap, HashSet};
+
+use einlang_index::{Domain, Facts, Map, Quasi};
+use einlang_tir::module::{Binding, Group, Module, box_of};
+use einlang_tir::region::{Arg, Inst, InstKind, Read, Region, Subscript as Place};
+use einlang_tir::types::{Elem, Ident};
+
+use super::{Lower, NotLowered, Part, Result};
+use crate::ir::{Access, Block, Condition, Stmt, Subscript};
+use crate::schedule::Compute;
+
+impl Lower<'_> {
+    pub(super) fn read(&mut self, read: &Read, inst: &Inst, out: &mut Vec<Stmt>) -> Result<()> {
+        let name = &read.place.tensor;
+        if self.schedule.tensor(name).is_some_and(|t| t.compute == Compute::AtReads) {
+            return self.read_inline(read, inst, out);
+        }
+        let missing =
+            || NotLowered::new(format!("a read of `{}`, which is not there", name.as_str()));
+        let buffer = *self.tensors.get(name).ok_or_else(missing)?;
+        let mut at = Vec::with_capacity(read.place.at.len());
+        for subscript in &read.place.at {
+            at.push(match subscript {
+                Place::Index(expr) => Subscript::Index(expr.clone()),
+                Place::Value(arg) => Subscript::Value(self.operand(arg)?),
+            });
+        }
+        let own = self.around.iter().any(|around| around.names.contains(name));
+        let marks = self.marked.contains(name);
+        let by_data = is_by_data(&read.place.at);
+        let site =
+            |lower: &mut Self| lower.site(format!("a read of `{}`", name.as_str()), inst.loc);
+        let Some(default) = &read.default else {
+            let tested = own && marks && (by_data || !self.fills(name));
+            let access = match (read.proved, tested) {
+                (true, false) => Access::Proved,
+                _ => Access::Site(site(self), tested),
+            };
+            let result = self.result(inst)?;
+            out.push(Stmt::Load { result, buffer, at, access });
+            return Ok(());
+        };
+        // A point of the own group that comes later is an error and not a gap.
+        let early = own && by_data;
+        let found = self.fresh(Elem::Bool);
+        let probe = Stmt::Probe { result: found, buffer, at: at.clone(), marked: marks && !early };
+        out.push(probe);
+        let access = if early { Access::Site(site(self), true) } else { Access::Proved };
+        let loaded = self.fresh(self.kernel.buffers[buffer.0 as usize].elem);
+        let load = Stmt::Load { result: loaded, buffer, at, access };
+        let then = Block { stmts: vec![load], results: vec![loaded.into()] };
+        let (stmts, parts) = self.scoped(|lower, out| lower.region(default, out))?;
+        let Some(Part::Scalar(operand)) = parts.first() else {
+            return Err(NotLowered::new("a default that is no scalar"));
+        };
+        let otherwise = Block { stmts, results: vec![*operand] };
+        let result = self.result(inst)?;
+        let condition = Condition::Value(found.into());
+        out.push(Stmt::If { results: vec![result], condition, then, otherwise });
+        Ok(())
+    }
+
+    /// Whether own reads of uncovered points give zero.
+    fn fills(&self, name: &Ident) -> bool {
+        self.module.binding(name).is_some_and(|binding| binding.zero_fill)
+    }
+
+    /// The body of a binding where it is read.
+    fn read_inline(&mut self, read: &Read, inst: &Inst, out: &mut Vec<Stmt>) -> Result<()> {
+        let name = &read.place.tensor;
+        let module = self.module;
+        let binding = module.binding(name).filter(|b| b.clauses.len() == 1 && read.proved);
+        let clause = binding.and_then(|binding| binding.clauses.first());
+        let (Some(binding), Some(clause)) = (binding, clause) else {
+            let why = format!("`{}` cannot be computed where it is read", name.as_str());
+            return Err(NotLowered::new(why));
+        };
+        for (axis, subscript) in binding.axes.iter().zip(&read.place.at) {
+            match subscript {
+                Place::Index(expr) if expr.mentions(axis.var) => {
+                    return Err(NotLowered::new("a binding that is read in itself"));
+                }
+                Place::Index(expr) => self.bind(axis.var, expr.clone(), out)?,
+                Place::Value(arg) => {
+                    let value = self.operand(arg)?;
+                    self.param(axis.var, value, name.as_str(), out)?;
+                }
+            }
+        }
+        let parts = self.region(&clause.body, out)?;
+        let (Some(Part::Scalar(operand)), [def]) = (parts.first(), &inst.results[..]) else {
+            return Err(NotLowered::new("an element that is no scalar"));
+        };
+        if let Some(value) = def.as_scalar() {
+            self.values.insert(value.number, *operand);
+        }
+        Ok(())
+    }
+}
+
+/// Whether a subscript is data.
+pub(crate) fn is_by_data(at: &[Place]) -> bool {
+    at.iter().any(|subscript| match subscript {
+        Place::Index(_) => false,
+        Place::Value(arg) => arg.as_const().is_none(),
+    })
+}
+
+/// The bindings for which it must be remembered which points were stored.
+pub(super) fn needs_marks(module: &Module, facts: &Facts) -> HashSet<Ident> {
+    let mut marks =
+        Marks { facts, covered: HashMap::new(), around: Vec::new(), found: HashSet::new() };
+    for group in &module.groups {
+        marks.declare(group);
+    }
+    for group in &module.groups {
+        marks.group(group, &Domain::everything([]));
+    }
+    marks.found
+}
+
+struct Marks<'a> {
+    facts: &'a Facts,
+    covered: HashMap<Ident, Covered>,
+    around: Vec<Vec<Ident>>,
+    found: HashSet<Ident>,
+}
+
+/// What is certain to be stored of a binding.
+struct Covered {
+    whole: Option<Domain>,
+    stored: Option<Domain>,
+    total: bool,
+    zero_fill: bool,
+}
+
+impl Marks<'_> {
+    fn declare(&mut self, group: &Group) {
+        for binding in &group.bindings {
+            let covered = self.coverage(binding);
+            self.covered.insert(binding.name.clone(), covered);
+        }
+    }
+
+    fn coverage(&self, binding: &Binding) -> Covered {
+        let whole = box_of(&binding.axes).ok();
+        let mut stored = Some(Domain::nothing(binding.dims()));
+        for clause in binding.clauses.iter().filter(|clause| clause.guard.is_none()) {
+            stored = stored.and_then(|stored| stored.union(&clause.domain).ok());
+        }
+        let rest = match (&whole, &stored) {
+            (Some(whole), Some(stored)) => whole.subtract(stored).ok(),
+            _ => None,
+        };
+        let total = rest.is_some_and(|rest| rest.always_empty_given(self.facts.set()).is_true());
+        Covered { whole, stored, total, zero_fill: binding.zero_fill }
+    }
+
+    fn group(&mut self, group: &Group, over: &Domain) {
+        self.around.push(group.bindings.iter().map(|binding| binding.name.clone()).collect());
+        for clause in group.bindings.iter().flat_map(|binding| &binding.clauses) {
+            let inside = extended(over, &clause.domain);
+            for region in clause.guard.iter().chain([&clause.body]) {
+                self.region(region, &inside);
+            }
+        }
+        if let Some(until) = &group.until {
+            self.region(&until.condition, over);
+        }
+        self.around.pop();
+    }
+
+    fn region(&mut self, region: &Region, over: &Domain) {
+        for inst in &region.insts {
+            match &inst.kind {
+                InstKind::Read(read) => {
+                    self.read(read, over);
+                    read.default.iter().for_each(|region| self.region(region, over));
+                }
+                InstKind::Reduce(reduction) => {
+                    let inside = extended(over, &reduction.domain);
+                    inst.regions().into_iter().for_each(|r| self.region(r, &inside));
+                }
+                InstKind::Group(group) => {
+                    self.declare(group);
+                    self.group(group, over);
+                }
+                _ => inst.regions().into_iter().for_each(|region| self.region(region, over)),
+            }
+        }
+    }
+
+    fn read(&mut self, read: &Read, over: &Domain) {
+        let name = &read.place.tensor;
+        let Some(covered) = self.covered.get(name) else { return };
+        let own = self.around.iter().any(|names| names.contains(name));
+        let by_data = is_by_data(&read.place.at);
+        let matters = read.default.is_some() || (own && !covered.zero_fill);
+        if own && by_data || matters && !covered.total && !self.is_stored(read, covered, over) {
+            self.found.insert(name.clone());
+        }
+    }
+
+    /// Whether every point of the box that is read is certain to be stored.
+    fn is_stored(&self, read: &Read, covered: &Covered, over: &Domain) -> bool {
+        let at: Option<Vec<Quasi>> = read.place.at.iter().map(index_of).collect();
+        let (Some(at), Some(whole), Some(stored)) = (at, &covered.whole, &covered.stored) else {
+            return false;
+        };
+        let map = Map::new(over.dims(), at);
+        let inside = whole.preimage(&map).and_then(|part| over.intersect(&part));
+        let missing = stored
+            .preimage(&map)
+            .and_then(|part| inside?.subtract(&part))
+            .map(|rest| rest.always_empty_given(self.facts.set()).is_true());
+        missing.unwrap_or(false)
+    }
+}
+
+fn index_of(subscript: &Place) -> Option<Quasi> {
+    match subscript {
+        Place::Index(expr) => Some(expr.clone()),
+        Place::Value(Arg::Const(constant)) => {
+            constant.as_int().and_then(|n| i64::try_from(n).ok()).map(Quasi::from)
+        }
+        Place::Value(_) => None,
+    }
+}
+
+/// The points of `outer` with further dimensions; where that gives up, more points.
+fn extended(outer: &Domain, inner: &Domain) -> Domain {
+    let dims: Vec<_> = outer.dims().iter().chain(inner.dims()).copied().collect();
+    let mut sets = Vec::new();
+    for a in outer.sets() {
+        for b in inner.sets() {
+            sets.push(a.intersect(b).unwrap_or_else(|_| a.clone()));
+        }
+    }
+    Domain::of_sets(dims, sets)
+}

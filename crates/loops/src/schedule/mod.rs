@@ -1,0 +1,93 @@
+//! Schedules: in which order the points of each group are computed, and how they are kept.
+//!
+//! A schedule is plain data with a text form that can be edited and given back. It has one entry per
+//! group, those inside regions included, found by the name of the group's first tensor. The nest of a
+//! group is a tree like the orders of `einlang_tir::order`: phases one after the other, loops over
+//! one linear form per clause (a permutation, a direction, a skew), and clauses whose remaining axes
+//! may run in any order.
+//!
+//! Invariant: a schedule never changes what a module means if it is legal; whether it is, is asked
+//! of the dependences ([`crate::decide::is_legal`]), and never assumed of one from a file.
+
+mod text;
+
+use einlang_tir::order::{Form, Statement};
+use einlang_tir::types::Ident;
+
+pub use crate::ir::{Layout, Role};
+pub use text::parse_schedule;
+pub(crate) use text::{parse_layout, show_layout};
+
+/// The schedule of a module.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Schedule {
+    /// The module.
+    pub module: String,
+    /// Its groups.
+    pub groups: Vec<GroupSchedule>,
+}
+
+/// The schedule of a group.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GroupSchedule {
+    /// Its tensors, in the order of the module.
+    pub tensors: Vec<TensorSchedule>,
+    /// The order of its points.
+    pub nest: Nest,
+}
+
+/// Where a tensor is computed and kept.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TensorSchedule {
+    /// The tensor.
+    pub name: Ident,
+    /// Where its points are computed.
+    pub compute: Compute,
+    /// How each axis is kept; the axis of an `until` is open unless it has a modulus.
+    pub storage: Vec<Layout>,
+}
+
+/// Where the points of a tensor are computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Compute {
+    /// In the nest of its own group, before anything reads them.
+    Here,
+    /// Where they are read, and nowhere stored.
+    AtReads,
+}
+
+/// An order of the points of a group.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Nest {
+    /// The points of one clause: its axes outermost first, those that loops around have fixed
+    /// included.
+    Points {
+        /// The clause.
+        statement: Statement,
+        /// The axes by number.
+        axes: Vec<usize>,
+        /// Who runs them.
+        role: Role,
+    },
+    /// One after the other.
+    Phases(Vec<Nest>),
+    /// A loop over the values of one form per clause, ascending.
+    Loop {
+        /// The form of each clause inside.
+        forms: Vec<(Statement, Form)>,
+        /// What happens for one value.
+        inner: Box<Nest>,
+    },
+}
+
+impl Schedule {
+    /// The schedule of the group that defines a tensor first.
+    pub fn group(&self, first: &Ident) -> Option<&GroupSchedule> {
+        self.groups.iter().find(|g| g.tensors.first().is_some_and(|t| t.name == *first))
+    }
+
+    /// The schedule of a tensor.
+    pub fn tensor(&self, name: &Ident) -> Option<&TensorSchedule> {
+        self.groups.iter().flat_map(|group| &group.tensors).find(|tensor| tensor.name == *name)
+    }
+}

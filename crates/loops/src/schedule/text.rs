@@ -1,0 +1,201 @@
+//! The text form of schedules, which reads back as printed.
+//!
+//! ```text
+//! schedule part {
+//!   group {
+//!     tensor D here [mod 2, full];
+//!     loop D/0 by (1, 0), D/1 by (1, 0) + 1 {
+//!       points D/0 (0, 1) par;
+//!       points D/1 (0, 1) par;
+//!     }
+//!   }
+//! }
+//! ```
+
+use std::fmt;
+
+use einlang_tir::order::{Form, Statement};
+use einlang_tir::types::Ident;
+
+use super::{Compute, GroupSchedule, Layout, Nest, Role, Schedule, TensorSchedule};
+use crate::text::{Cursor, Parsed, TextError, show_name};
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "schedule {} {{", show_name(&self.module))?;
+        self.groups.iter().try_for_each(|group| show_group(group, f))?;
+        f.write_str("}\n")
+    }
+}
+
+fn show_group(group: &GroupSchedule, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str("  group {\n")?;
+    for tensor in &group.tensors {
+        let storage: Vec<String> = tensor.storage.iter().map(show_layout).collect();
+        let compute = match tensor.compute {
+            Compute::Here => "here",
+            Compute::AtReads => "at_reads",
+        };
+        let name = show_name(tensor.name.as_str());
+        writeln!(f, "    tensor {name} {compute} [{}];", storage.join(", "))?;
+    }
+    show_nest(&group.nest, group, 2, f)?;
+    f.write_str("  }\n")
+}
+
+pub(crate) fn show_layout(layout: &Layout) -> String {
+    match layout {
+        Layout::Full => "full".to_owned(),
+        Layout::Open => "open".to_owned(),
+        Layout::Mod(width) => format!("mod {width}"),
+    }
+}
+
+fn show_statement(group: &GroupSchedule, statement: Statement) -> String {
+    let name = group.tensors.get(statement.binding).map_or("?", |tensor| tensor.name.as_str());
+    format!("{}/{}", show_name(name), statement.clause)
+}
+
+fn show_nest(
+    nest: &Nest,
+    group: &GroupSchedule,
+    depth: usize,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    let indent = "  ".repeat(depth);
+    let list = |numbers: &mut dyn Iterator<Item = String>| numbers.collect::<Vec<_>>().join(", ");
+    match nest {
+        Nest::Points { statement, axes, role } => {
+            let role = match role {
+                Role::Seq => "seq",
+                Role::Par => "par",
+            };
+            let axes = list(&mut axes.iter().map(ToString::to_string));
+            writeln!(f, "{indent}points {} ({axes}) {role};", show_statement(group, *statement))
+        }
+        Nest::Phases(phases) => {
+            writeln!(f, "{indent}phases {{")?;
+            phases.iter().try_for_each(|phase| show_nest(phase, group, depth + 1, f))?;
+            writeln!(f, "{indent}}}")
+        }
+        Nest::Loop { forms, inner } => {
+            let forms = forms.iter().map(|(statement, form)| {
+                let numbers = list(&mut form.coefficients.iter().map(ToString::to_string));
+                let shift = match form.offset {
+                    0 => String::new(),
+                    offset => format!(" + {offset}"),
+                };
+                format!("{} by ({numbers}){shift}", show_statement(group, *statement))
+            });
+            writeln!(f, "{indent}loop {} {{", forms.collect::<Vec<_>>().join(", "))?;
+            show_nest(inner, group, depth + 1, f)?;
+            writeln!(f, "{indent}}}")
+        }
+    }
+}
+
+/// Reads a schedule.
+pub fn parse_schedule(text: &str) -> Result<Schedule, TextError> {
+    let mut cursor = Cursor::new(text);
+    cursor.expect_word("schedule")?;
+    let mut schedule = Schedule { module: cursor.name()?, groups: Vec::new() };
+    cursor.expect("{")?;
+    while !cursor.eat("}") {
+        schedule.groups.push(parse_group(&mut cursor)?);
+    }
+    match cursor.is_at_end() {
+        true => Ok(schedule),
+        false => cursor.fail("expected the end"),
+    }
+}
+
+fn parse_group(cursor: &mut Cursor<'_>) -> Parsed<GroupSchedule> {
+    cursor.expect_word("group")?;
+    cursor.expect("{")?;
+    let mut tensors = Vec::new();
+    while cursor.eat_word("tensor") {
+        let name = Ident::new(&cursor.name()?);
+        let compute = match &cursor.name()?[..] {
+            "here" => Compute::Here,
+            "at_reads" => Compute::AtReads,
+            _ => return cursor.fail("expected `here` or `at_reads`"),
+        };
+        cursor.expect("[")?;
+        let storage = cursor.list("]", parse_layout)?;
+        cursor.expect(";")?;
+        tensors.push(TensorSchedule { name, compute, storage });
+    }
+    let nest = parse_nest(cursor, &tensors)?;
+    cursor.expect("}")?;
+    Ok(GroupSchedule { tensors, nest })
+}
+
+pub(crate) fn parse_layout(cursor: &mut Cursor<'_>) -> Parsed<Layout> {
+    match &cursor.name()?[..] {
+        "full" => Ok(Layout::Full),
+        "open" => Ok(Layout::Open),
+        "mod" => match cursor.number()? {
+            width if width > 0 => Ok(Layout::Mod(width)),
+            _ => cursor.fail("a window has at least one plane"),
+        },
+        _ => cursor.fail("expected `full`, `open` or `mod`"),
+    }
+}
+
+fn parse_statement(cursor: &mut Cursor<'_>, tensors: &[TensorSchedule]) -> Parsed<Statement> {
+    let name = cursor.name()?;
+    cursor.expect("/")?;
+    let clause = usize::try_from(cursor.number()?);
+    let binding = tensors.iter().position(|tensor| tensor.name.as_str() == name);
+    match (binding, clause) {
+        (Some(binding), Ok(clause)) => Ok(Statement { binding, clause }),
+        _ => cursor.fail(format!("`{name}` is no tensor of the group")),
+    }
+}
+
+fn parse_nest(cursor: &mut Cursor<'_>, tensors: &[TensorSchedule]) -> Parsed<Nest> {
+    cursor.nested(|cursor| match &cursor.name()?[..] {
+        "points" => {
+            let statement = parse_statement(cursor, tensors)?;
+            cursor.expect("(")?;
+            let axes = cursor.list(")", |cursor| match usize::try_from(cursor.number()?) {
+                Ok(axis) => Ok(axis),
+                Err(_) => cursor.fail("an axis is not negative"),
+            })?;
+            let role = match &cursor.name()?[..] {
+                "seq" => Role::Seq,
+                "par" => Role::Par,
+                _ => return cursor.fail("expected `seq` or `par`"),
+            };
+            cursor.expect(";")?;
+            Ok(Nest::Points { statement, axes, role })
+        }
+        "phases" => {
+            cursor.expect("{")?;
+            let mut phases = Vec::new();
+            while !cursor.eat("}") {
+                phases.push(parse_nest(cursor, tensors)?);
+            }
+            Ok(Nest::Phases(phases))
+        }
+        "loop" => {
+            let mut forms = Vec::new();
+            loop {
+                let statement = parse_statement(cursor, tensors)?;
+                cursor.expect_word("by")?;
+                cursor.expect("(")?;
+                let coefficients = cursor.list(")", Cursor::number)?;
+                let offset = if cursor.eat("+") { cursor.number()? } else { 0 };
+                forms.push((statement, Form { coefficients, offset }));
+                if !cursor.eat(",") {
+                    break;
+                }
+            }
+            cursor.expect("{")?;
+            let inner = Box::new(parse_nest(cursor, tensors)?);
+            cursor.expect("}")?;
+            Ok(Nest::Loop { forms, inner })
+        }
+        _ => cursor.fail("expected `points`, `phases` or `loop`"),
+    })
+}

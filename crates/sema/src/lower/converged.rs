@@ -1,0 +1,64 @@
+//! `converged(x)`: whether a recurrence ended by its condition.
+
+use einlang_tir::region::InstKind;
+use einlang_tir::types::Elem;
+
+use super::module::loc;
+use super::tensors::Home;
+use super::value::{Form, R, Scalar, Src, TensorId, Val};
+use super::{Lower, unsupported};
+use crate::hir::{Arg, ExprKind, Res};
+
+impl<'p> Lower<'p> {
+    /// Whether a recurrence of a module that is closed ended by its condition, as a tensor of it.
+    fn converged_before(&mut self, id: TensorId) -> Option<TensorId> {
+        let info = self.info(id).clone();
+        let Home::Module(home) = info.home else { return None };
+        let tir = &self.modules[home].tir;
+        let open = info
+            .extents
+            .iter()
+            .filter_map(einlang_index::Quasi::as_var)
+            .find(|var| tir.source(*var) == Some(&einlang_tir::module::SymbolSource::Until))?;
+        Some(self.export_inst(home, Elem::Bool, InstKind::Converged(open), None))
+    }
+
+    /// `converged(x)`
+    pub(super) fn converged(&mut self, arg: Option<&Arg>, value: &Val<'p>) -> R<Val<'p>> {
+        if let Some(ExprKind::Name(Res::Local(local))) = arg.map(|arg| self.body().kind(arg.value))
+            && let Some(ended) = self.frame.endings.get(local).cloned()
+        {
+            return Ok(Val::Scalar(Scalar { elem: Elem::Bool, form: Form::Host(ended) }));
+        }
+        let leaf = value.leaves().into_iter().next();
+        if let Some(Val::Tensor(tensor)) = &leaf
+            && let Src::Named(id) = tensor.src
+            && self.is_at_home(id)
+        {
+            let extents = self.info(id).extents.clone();
+            let symbols = extents.iter().filter_map(einlang_index::Quasi::as_var);
+            let open = symbols.into_iter().find(|var| {
+                let source = self.cx().tir.source(*var).cloned();
+                source == Some(einlang_tir::module::SymbolSource::Until)
+            });
+            if let Some(var) = open {
+                if self.in_region() {
+                    let kind = InstKind::Converged(var);
+                    return Ok(Val::Scalar(self.emit(Elem::Bool, kind, loc(self.here))));
+                }
+                let (name, span) = (self.fresh("v"), self.here);
+                let id = self.define_scalar(&name, span, |cx| {
+                    Ok(cx.emit(Elem::Bool, InstKind::Converged(var), loc(span)))
+                })?;
+                return Ok(Val::named(Elem::Bool, 0, id));
+            }
+        }
+        if let Some(Val::Tensor(tensor)) = &leaf
+            && let Src::Named(id) = tensor.src
+            && let Some(ended) = self.converged_before(id)
+        {
+            return Ok(Val::named(Elem::Bool, 0, ended));
+        }
+        unsupported(self.here, "`converged` of this value")
+    }
+}

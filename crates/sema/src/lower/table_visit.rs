@@ -1,0 +1,363 @@
+//! Visiting the points of definitions that the host evaluates.
+
+use einlang_index::{Domain, Quasi};
+use einlang_tir::constant::Const;
+use einlang_tir::host::{HostArg, HostDef, HostKind, HostType, Intrinsic};
+use einlang_tir::op::Op;
+use einlang_tir::region::{
+    Combiner, InstKind, Over, ReduceFlags, Reduction as TirReduction, Region, Start,
+};
+use einlang_tir::types::Elem;
+
+use super::module::loc;
+use super::tables::{Lists, Table, i64_const};
+use super::value::{Form, R, Scalar, Val};
+use super::{Lower, unsupported};
+use crate::hir::{Clause, Res, Subscript};
+use crate::shapes::{ClauseShape, Origin};
+use crate::types::Ty;
+
+impl<'p> Lower<'p> {
+    /// Visits all points, step by step along the first axis.
+    pub(super) fn visit_steps(
+        &mut self,
+        tables: &[Table],
+        lists: Lists,
+        clauses: &[&'p Clause],
+    ) -> R<Lists> {
+        let firsts = tables.iter().filter_map(|table| table.extents.first().cloned());
+        let longest =
+            firsts.reduce(|a, b| if a == b { a } else { self.host_op(Op::Max, vec![a, b]) });
+        let longest = longest.unwrap_or(i64_const(0));
+        let descending = tables.iter().any(|table| table.descending.first() == Some(&true));
+        self.counted(i64_const(0), longest.clone(), lists, |cx, counter, lists| {
+            let step = match descending {
+                true => {
+                    let last = cx.host_op(Op::Sub, vec![longest, i64_const(1)]);
+                    cx.host_op(Op::Sub, vec![last, counter])
+                }
+                false => counter,
+            };
+            cx.visit_step(tables, lists, &step, clauses)
+        })
+    }
+
+    /// Visits the points of all definitions at one step.
+    fn visit_step(
+        &mut self,
+        tables: &[Table],
+        mut lists: Lists,
+        step: &HostArg,
+        clauses: &[&'p Clause],
+    ) -> R<Lists> {
+        let single = tables.len() == 1;
+        for table in tables {
+            let visit = |cx: &mut Self, lists: Lists| {
+                cx.visit((table, tables), lists, &mut vec![step.clone()], clauses)
+            };
+            lists = match table.extents.first() {
+                Some(extent) if !single => {
+                    let kind = HostKind::Op(Op::Lt, vec![step.clone(), extent.clone()]);
+                    let inside = self.host_value_of(HostType::Scalar(Elem::Bool), kind);
+                    let once = self.host_cast(inside, Elem::Bool, Elem::I64);
+                    self.counted(i64_const(0), once, lists, |cx, _, lists| visit(cx, lists))?
+                }
+                _ => visit(self, lists)?,
+            };
+        }
+        Ok(lists)
+    }
+
+    /// Visits steps until the condition holds, and tells the definitions how many there were.
+    pub(super) fn visit_until(
+        &mut self,
+        tables: &mut [Table],
+        lists: Lists,
+        clauses: &[&'p Clause],
+    ) -> R<Lists> {
+        let found = clauses.iter().find_map(|clause| Some((*clause, clause.until?)));
+        let Some((clause, until)) = found else { return Ok(lists) };
+        let Some((open, old, first)) = self.open_slot(clause) else {
+            return unsupported(clause.span, "`until` without an open range");
+        };
+        let first = match first {
+            Some(first) => self.extent(&first)?,
+            None => 0.into(),
+        };
+        let first = self.index_scalar(Elem::I64, first);
+        let first = self.host_scalar(&first)?;
+        let value = self.eval(until.max)?;
+        let max = self.expect_scalar(value, clause.span)?;
+        let (max, elem) = (self.host_scalar(&max)?, max.elem);
+        let max = self.host_cast(max, elem, Elem::I64);
+        let max = self.host_op(Op::Max, vec![max, i64_const(0)]);
+        let limit = self.host_op(Op::Add, vec![first.clone(), max]);
+        self.flush();
+        let (bool, int) = (HostType::Scalar(Elem::Bool), HostType::Scalar(Elem::I64));
+        let kind = HostKind::Op(Op::Lt, vec![i64_const(0), limit.clone()]);
+        let go = self.host_value_of(bool.clone(), kind);
+        let no = HostArg::Const(Const::bool(false));
+        let state = [(i64_const(0), int), (go, bool.clone()), (no, bool)];
+        let n_lists = lists.len();
+        let carried: Lists = lists.into_iter().chain(state).collect();
+        let outer = self.frame.clone();
+        let lengths = self.lengths_of(tables);
+        let done = self.repeated(carried, n_lists + 1, |cx, carried| {
+            let (lists, step) = (carried[..n_lists].to_vec(), carried[n_lists].0.clone());
+            let next = cx.host_op(Op::Add, vec![step.clone(), i64_const(1)]);
+            tables.iter_mut().for_each(|table| table.extents[0] = next.clone());
+            lengths.iter().for_each(|var| cx.frame.bind_host_var(*var, next.clone()));
+            let lists = cx.visit_step(tables, lists, &step, clauses)?;
+            cx.frame.bind_host_var(old, step.clone());
+            let narrow = cx.host_cast(step.clone(), Elem::I64, Elem::I32);
+            let index = Scalar { elem: Elem::I32, form: Form::Host(narrow) };
+            cx.frame.bind(open, Val::Scalar(index));
+            let ends = cx.ends(tables, &lists, (&step, &first), until.condition)?;
+            let more = HostKind::Op(Op::Lt, vec![next.clone(), limit.clone()]);
+            let bool = HostType::Scalar(Elem::Bool);
+            let more = cx.host_value_of(bool.clone(), more);
+            let on = cx.host_value_of(bool.clone(), HostKind::Op(Op::Not, vec![ends.clone()]));
+            let go = cx.host_value_of(bool, HostKind::Op(Op::And, vec![on, more]));
+            let lists = lists.into_iter().map(|list| list.0);
+            Ok(lists.chain([next, go, ends]).collect())
+        })?;
+        self.frame = outer;
+        let length = done[n_lists].0.clone();
+        for table in tables.iter_mut() {
+            table.extents[0] = length.clone();
+            self.frame.bind_ending(table.local, done[n_lists + 2].0.clone());
+        }
+        lengths.iter().for_each(|var| self.frame.bind_host_var(*var, length.clone()));
+        Ok(done[..n_lists].to_vec())
+    }
+
+    /// What the analysis calls the lengths of open axes.
+    fn lengths_of(&self, tables: &[Table]) -> Vec<einlang_index::Var> {
+        let shapes = self.shapes.instance(self.frame.instance);
+        let mut found = Vec::new();
+        for shape in tables.iter().filter_map(|table| shapes.locals.get(&table.local)) {
+            shape.for_each_var(&mut |var| {
+                if matches!(self.shapes.symbols.origin(var), Some(Origin::Until(..))) {
+                    found.push(var);
+                }
+            });
+        }
+        found
+    }
+
+    /// Whether the condition holds after a step, from the first one on at which it is tested.
+    fn ends(
+        &mut self,
+        tables: &[Table],
+        lists: &Lists,
+        (step, first): (&HostArg, &HostArg),
+        condition: crate::hir::ExprId,
+    ) -> R<HostArg> {
+        let kind = HostKind::Op(Op::Ge, vec![step.clone(), first.clone()]);
+        let tested = self.host_value_of(HostType::Scalar(Elem::Bool), kind);
+        let tested = self.host_bool(tested);
+        let truth = Ty::Scalar(crate::hir::Scalar::Bool);
+        let n_open = self.tables.len();
+        self.tables.extend(tables.iter().map(|t| Table { lists: t.own(lists), ..t.clone() }));
+        let no = Val::Scalar(Scalar::constant(Const::bool(false)));
+        let holds = self.host_if(&tested, &truth, |cx| cx.eval(condition), |_| Ok(no));
+        self.tables.truncate(n_open);
+        let holds = self.expect_scalar(holds?, self.here)?;
+        self.host_scalar(&holds)
+    }
+
+    /// A host loop that goes on while one of the values it carries is true.
+    fn repeated(
+        &mut self,
+        carried: Lists,
+        go: usize,
+        each: impl FnOnce(&mut Self, Lists) -> R<Vec<HostArg>>,
+    ) -> R<Lists> {
+        self.flush();
+        let (args, types): (Vec<HostArg>, Vec<HostType>) = carried.into_iter().unzip();
+        let defs = |cx: &mut Self| -> Vec<HostDef> {
+            types.iter().map(|ty| HostDef { number: cx.new_number(), ty: ty.clone() }).collect()
+        };
+        let typed = |defs: &[HostDef]| -> Lists {
+            defs.iter().map(|def| (HostArg::Value(def.number), def.ty.clone())).collect()
+        };
+        let asked = defs(self);
+        let test = HostArg::Value(asked[go].number);
+        let (condition, ()) = self.block(asked, |_| Ok((vec![test], ())))?;
+        let inner = defs(self);
+        let given = typed(&inner);
+        let (body, ()) = self.block(inner, |cx| Ok((each(cx, given)?, ())))?;
+        let results = defs(self);
+        let after = typed(&results);
+        let place = loc(self.here);
+        self.host_inst(results, HostKind::While(args, condition, body), place);
+        Ok(after)
+    }
+
+    /// Visits the points below some coordinates and gives the lists with their elements.
+    fn visit(
+        &mut self,
+        (table, group): (&Table, &[Table]),
+        mut lists: Lists,
+        at: &mut Vec<HostArg>,
+        clauses: &[&'p Clause],
+    ) -> R<Lists> {
+        let axis = at.len();
+        let Some(extent) = table.extents.get(axis).cloned() else {
+            let n_open = self.tables.len();
+            self.tables.extend(group.iter().map(|t| Table { lists: t.own(&lists), ..t.clone() }));
+            let value = self.covered(table, at, clauses);
+            self.tables.truncate(n_open);
+            let items = self.items(&value?, &table.element)?;
+            let own = self.pushed(table.own(&lists), items);
+            lists.splice(table.first..table.first + own.len(), own);
+            return Ok(lists);
+        };
+        let descending = table.descending.get(axis) == Some(&true);
+        self.counted(i64_const(0), extent.clone(), lists, |cx, counter, lists| {
+            let coordinate = match descending {
+                true => {
+                    let last = cx.host_op(Op::Sub, vec![extent, i64_const(1)]);
+                    cx.host_op(Op::Sub, vec![last, counter])
+                }
+                false => counter,
+            };
+            at.push(coordinate);
+            let lists = cx.visit((table, group), lists, at, clauses);
+            at.pop();
+            lists
+        })
+    }
+
+    fn items(&mut self, value: &Val<'p>, element: &Ty) -> R<Vec<HostArg>> {
+        if !self.is_numeric(element) {
+            return Ok(vec![self.hosted(value, element)?]);
+        }
+        // Everything numeric is evaluated together before it is taken out.
+        let value = self.settled(value)?;
+        let mut items = Vec::new();
+        for leaf in value.leaves() {
+            items.push(match leaf {
+                Val::Tensor(tensor) => self.host_whole(&tensor)?,
+                leaf => {
+                    let scalar = self.expect_scalar(leaf, self.here)?;
+                    self.host_scalar(&scalar)?
+                }
+            });
+        }
+        Ok(items)
+    }
+
+    pub(super) fn pushed(
+        &mut self,
+        lists: Vec<(HostArg, HostType)>,
+        items: Vec<HostArg>,
+    ) -> Vec<(HostArg, HostType)> {
+        self.flush();
+        let push = |((list, ty), item): ((HostArg, HostType), HostArg)| {
+            let kind = HostKind::Intrinsic(Intrinsic::ListPush, vec![list, item]);
+            (self.host_value_of(ty.clone(), kind), ty)
+        };
+        lists.into_iter().zip(items).map(push).collect()
+    }
+
+    /// The element at a point: by the last clause that covers it, or zero.
+    fn covered(&mut self, table: &Table, at: &[HostArg], clauses: &[&'p Clause]) -> R<Val<'p>> {
+        let own = clauses.iter().rposition(|clause| clause.targets.contains(&table.local));
+        let Some((earlier, clause)) = own.map(|at| (&clauses[..at], clauses[at])) else {
+            return self.zero_of(&table.element);
+        };
+        let part = match &clause.targets[..] {
+            [_] => None,
+            targets => targets.iter().position(|local| *local == table.local),
+        };
+        let Some(shape) = self.clause_shape(table.local, clause) else {
+            return unsupported(clause.span, "a clause whose domain is not known");
+        };
+        let outer = (self.frame.clone(), std::mem::replace(&mut self.here, clause.span));
+        self.bind_coordinates(clause, shape, at);
+        let inside = self.is_covered(shape, at)?;
+        let (value, items) = self.guarded_body(clause.value);
+        let truth = Ty::Scalar(crate::hir::Scalar::Bool);
+        let holds = match Self::has_guard(items) {
+            true => {
+                let no = Val::Scalar(Scalar::constant(Const::bool(false)));
+                let guards = |cx: &mut Self| cx.guards(items).map(Val::Scalar);
+                let holds = self.host_if(&inside, &truth, guards, |_| Ok(no))?;
+                self.expect_scalar(holds, clause.span)?
+            }
+            false => inside,
+        };
+        let body = |cx: &mut Self| {
+            cx.bind_items(items)?;
+            let value = cx.eval(value)?;
+            Ok(match (&value, part) {
+                (Val::Record(parts), Some(part)) => {
+                    parts.get(part).cloned().unwrap_or_else(Val::unit)
+                }
+                _ => value,
+            })
+        };
+        let result =
+            self.host_if(&holds, &table.element, body, |cx| cx.covered(table, at, earlier));
+        (self.frame, self.here) = outer;
+        result
+    }
+
+    /// Binds the indices of a clause to coordinates that the host counts.
+    fn bind_coordinates(&mut self, clause: &'p Clause, shape: &ClauseShape, at: &[HostArg]) {
+        for (var, coordinate) in shape.dims.iter().zip(at) {
+            self.frame.bind_host_var(*var, coordinate.clone());
+        }
+        let mut axis = 0;
+        for slot in &clause.slots {
+            let n_axes = self.n_axes(slot);
+            let axes = at.get(axis..axis + n_axes).unwrap_or(&[]).to_vec();
+            axis += n_axes;
+            let mut scalars = axes.into_iter().map(|host| {
+                let narrow = self.host_cast(host, Elem::I64, Elem::I32);
+                Val::Scalar(Scalar { elem: Elem::I32, form: Form::Host(narrow) })
+            });
+            match slot {
+                Subscript::Index(binder) => {
+                    if let Some(scalar) = scalars.next() {
+                        self.frame.bind(binder.local, scalar);
+                    }
+                }
+                Subscript::Rest { local: Res::Local(local), .. } => {
+                    let rest = Val::Record(scalars.collect());
+                    self.frame.bind(*local, rest);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether a point lies in the domain of a clause.
+    fn is_covered(&mut self, shape: &ClauseShape, at: &[HostArg]) -> R<Scalar> {
+        let span = self.here;
+        self.module();
+        let dims: Vec<_> = shape.dims.iter().map(|_| self.new_index("p")).collect();
+        let mut domain = self.map_domain(&shape.domain, &shape.dims, &dims)?;
+        for (dim, coordinate) in dims.iter().zip(at) {
+            let here = Scalar { elem: Elem::I64, form: Form::Host(coordinate.clone()) };
+            let here = self.quasi(&here)?;
+            let distance = self.index_result(here.sub(&Quasi::from(*dim)), span)?;
+            let same = self.index_result(Domain::where_zero(dims.clone(), &distance), span)?;
+            domain = self.index_result(domain.intersect(&same), span)?;
+        }
+        let name = self.fresh("v");
+        let id = self.define_scalar(&name, span, |cx| {
+            let reduction = TirReduction {
+                domain: Over(domain),
+                guard: None,
+                body: Region::yielding(vec![Const::bool(true).into()]),
+                combine: Combiner::Op(Op::Or),
+                start: Start::Identity(vec![Const::bool(false).into()]),
+                flags: ReduceFlags { commutative: true, idempotent: true, reassociable: true },
+            };
+            Ok(cx.emit(Elem::Bool, InstKind::Reduce(Box::new(reduction)), loc(span)))
+        })?;
+        Ok(Scalar { elem: Elem::Bool, form: Form::Named(id) })
+    }
+}
