@@ -1,7 +1,7 @@
 //! `cargo xtask bench [name…]`: the project's benchmarks and the start-up time of the binary.
 
 use crate::project::Project;
-use crate::{TaskResult, binary, process};
+use crate::{TaskResult, binary, llvm, process};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -36,7 +36,9 @@ fn run_benchmarks(project: &Project, names: &[&String]) -> TaskResult {
     }
     // Only benchmark targets: otherwise cargo also lists every unit test as ignored.
     let mut cargo = project.cargo();
-    cargo.args(["bench", "--quiet", "--workspace", "--bench", "*", "--"]).args(names);
+    cargo.args(["bench", "--quiet", "--workspace", "--bench", "*"]);
+    llvm::prepare(&mut cargo, true);
+    cargo.arg("--").args(names);
     process::show(&mut cargo).map(process::exit_code)
 }
 

@@ -1,5 +1,6 @@
 //! The release build of `einlang`, silent unless it fails.
 
+use crate::llvm;
 use crate::process;
 use crate::project::Project;
 use std::io::{self, Write};
@@ -13,6 +14,7 @@ pub(crate) fn build(project: &Project) -> Result<PathBuf, String> {
     }
     let mut cargo = project.cargo();
     cargo.args(["build", "--release", "--quiet", "--bin", "einlang"]);
+    llvm::prepare(&mut cargo, false);
     let output = process::capture(&mut cargo)?;
     if output.status.success() {
         return Ok(binary);

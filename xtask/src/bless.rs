@@ -4,7 +4,7 @@
 //! expected. The list shown at the end is what has to be read before it is committed.
 
 use crate::project::Project;
-use crate::{TaskResult, process};
+use crate::{TaskResult, llvm, process};
 
 /// The folders that may hold fixtures, as git path patterns.
 const FIXTURES: &[&str] = &["tests", "crates/*/tests"];
@@ -12,7 +12,9 @@ const FIXTURES: &[&str] = &["tests", "crates/*/tests"];
 /// Runs the tests in blessing mode, then lists the fixtures that differ from the last commit.
 pub(crate) fn bless(project: &Project, filters: &[String]) -> TaskResult {
     let mut cargo = project.cargo();
-    cargo.args(["test", "--workspace", "--tests", "--no-fail-fast", "--quiet", "--"]);
+    cargo.args(["test", "--workspace", "--tests", "--no-fail-fast", "--quiet"]);
+    llvm::prepare(&mut cargo, true);
+    cargo.arg("--");
     let status = process::show(cargo.args(filters).env("EINLANG_BLESS", "1"))?;
     let changed = changed_fixtures(project)?;
     match changed.as_str() {

@@ -9,6 +9,7 @@ mod binary;
 mod bless;
 mod conformance;
 mod json;
+mod llvm;
 mod manifest;
 mod process;
 mod project;

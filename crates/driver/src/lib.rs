@@ -43,9 +43,11 @@ pub mod run;
 pub mod session;
 pub mod storage;
 
+pub use einlang_interp::native::Native;
 pub use einlang_interp::options::{Backend, Interrupt, Options as Limits};
 pub use einlang_interp::report::{Region, Report};
 pub use einlang_loops::decide::Storage as StoragePlan;
+pub use einlang_loops::schedule::{Schedule, parse_schedules};
 pub use einlang_runtime::{Permits, files};
 pub use einlang_sema::shapes::Options;
 pub use memo::{Memo, Work};

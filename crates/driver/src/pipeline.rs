@@ -140,9 +140,9 @@ stages! {
     Shapes "shapes" "the type and extents of each binding, and the range of each index" print_shapes;
     Lower "lower" "the host program and its tensor modules" |c, _| lowering::print(c, None);
     InlineCalls "inline_calls" "the same, without the functions that have no derivative rule" |c, _| lowering::print(c, Some("inline_calls"));
-    LiftLocals "lift_locals" "the same, with what is computed again at every point moved out" |c, _| lowering::print(c, Some("lift_locals"));
     SplitClauses "split_clauses" "the same, no two clauses with a point in common" |c, _| lowering::print(c, Some("split_clauses"));
     LowerRequests "lower-requests" "the same, with derivatives as ordinary code" |c, _| lowering::print(c, Some("lower_requests"));
+    LiftLocals "lift_locals" "the same, with what is computed again at every point moved out" |c, _| lowering::print(c, Some("lift_locals"));
     FoldConstants "fold_constants" "the same, with constants computed" |c, _| lowering::print(c, Some("fold_constants"));
     Simplify "simplify" "the same, nothing computed twice in one place" |c, _| lowering::print(c, Some("simplify"));
     Decide "decide" "the schedule of each tensor module: orders, roles and storage" |c, _| lowering::print_loops(c, false);

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`oracle`] | pointwise, memoised, demand-driven evaluation of tensor modules |
 //! | `bytecode` | the executor of the loop IR |
+//! | [`native`] | the seam for machine code |
 //! | [`host`] | a plain executor of host programs |
 //! | [`report`] | how the tensor code of a run was evaluated |
 //! | [`tensor`], [`value`] | tensors and host values |
@@ -19,6 +20,7 @@
 mod bytecode;
 pub mod host;
 pub mod io;
+pub mod native;
 pub mod options;
 pub mod oracle;
 pub mod report;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use crate::native::Native;
 use einlang_loops::decide::Storage;
 use einlang_loops::schedule::Schedule;
 
@@ -34,6 +35,8 @@ pub struct Options {
     pub interrupt: Interrupt,
     /// What evaluates tensor code.
     pub backend: Backend,
+    /// What makes machine code.
+    pub native: Option<Native>,
     /// How much of a recurrence a backend keeps.
     pub storage: Storage,
     /// Schedules that replace those a backend would choose.
@@ -50,6 +53,8 @@ pub enum Backend {
     Oracle,
     /// Register code made from the loop IR; what has none stays with the oracle.
     Bytecode,
+    /// Machine code made from the loop IR by [`Options::native`], or else register code.
+    Native,
 }
 
 /// A switch by which somebody else stops an evaluation. Its copies are one switch.
@@ -89,6 +94,7 @@ impl Default for Options {
             deadline: None,
             interrupt: Interrupt::default(),
             backend: Backend::default(),
+            native: None,
             storage: Storage::default(),
             schedules: Vec::new(),
             report: Report::default(),

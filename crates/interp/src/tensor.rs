@@ -41,6 +41,16 @@ macro_rules! storage {
                 }
             }
 
+            /// Where the first element lies.
+            pub(crate) fn first(&self) -> *const u8 {
+                match self { $(Storage::$variant(list) => list.as_ptr().cast(),)* }
+            }
+
+            /// Where the first element lies, to be stored to.
+            pub(crate) fn first_mut(&mut self) -> *mut u8 {
+                match self { $(Storage::$variant(list) => list.as_mut_ptr().cast(),)* }
+            }
+
             /// So many elements, all zero.
             pub(crate) fn zeros(elem: Elem, n: usize) -> Storage {
                 match elem { $(Elem::$variant => Storage::$variant(vec![<$native>::default(); n]),)* }

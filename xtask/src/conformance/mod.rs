@@ -9,6 +9,7 @@ mod check;
 mod selection;
 
 use crate::binary;
+use crate::llvm;
 use crate::process;
 use crate::project::Project;
 use crate::test::{Context, Outcome};
@@ -37,7 +38,7 @@ pub(crate) fn check_step(context: &Context<'_>) -> Result<Outcome, String> {
     Ok(verdict(chosen.len(), &failed))
 }
 
-/// Runs the promised cases with the shared runner.
+/// Runs the promised cases with the shared runner, on every backend.
 pub(crate) fn run_step(context: &Context<'_>) -> Result<Outcome, String> {
     let Some(folder) = folder(context.project) else {
         return Ok(Outcome::Skipped(NO_CASES.to_owned()));
@@ -49,8 +50,19 @@ pub(crate) fn run_step(context: &Context<'_>) -> Result<Outcome, String> {
     let all = cases::find(&folder.join("cases"))?;
     let chosen = selection.choose(&all)?;
     let binary = binary::build(context.project)?;
-    let failed = run_cases(&folder, &binary, &chosen, &selection)?;
-    Ok(verdict(chosen.len(), &failed))
+    let (mut n_runs, mut failed) = (0, Vec::new());
+    for backend in backends() {
+        let found = run_cases(&folder, &binary, &chosen, &selection, backend)?;
+        n_runs += chosen.len();
+        failed.extend(found.into_iter().map(|line| format!("{line} ({backend})")));
+    }
+    Ok(verdict(n_runs, &failed))
+}
+
+/// The backends of the binary, the judge of the others first.
+fn backends() -> Vec<&'static str> {
+    let native = llvm::prefix().map(|_| "native");
+    ["interp", "bytecode"].into_iter().chain(native).collect()
 }
 
 const NO_CASES: &str = "no conformance cases beside the project";
@@ -76,9 +88,11 @@ fn run_cases(
     binary: &Path,
     chosen: &[&Case],
     selection: &Selection,
+    backend: &str,
 ) -> Result<Vec<String>, String> {
     let mut python = Command::new("python3");
-    python.arg(folder.join("run.py")).arg("--bin").arg(binary).args(selection.filters());
+    python.arg(folder.join("run.py")).arg("--bin").arg(binary);
+    python.args(["--backend", backend]).args(selection.filters());
     let output = process::capture(&mut python)?;
     if !matches!(output.status.code(), Some(0 | 1)) {
         return Err(last_line(&output));

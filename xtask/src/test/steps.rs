@@ -2,6 +2,7 @@
 
 use super::counts::Counts;
 use super::{Context, Outcome};
+use crate::llvm;
 use crate::process;
 use crate::project::Project;
 use std::process::Command;
@@ -16,7 +17,9 @@ pub(crate) fn fmt(context: &Context<'_>) -> Result<Outcome, String> {
 pub(crate) fn clippy(context: &Context<'_>) -> Result<Outcome, String> {
     require_component(context.project, "clippy", "clippy")?;
     let mut cargo = context.project.cargo();
-    cargo.args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]);
+    cargo.args(["clippy", "--quiet", "--workspace", "--all-targets"]);
+    llvm::prepare(&mut cargo, true);
+    cargo.args(["--", "-D", "warnings"]);
     pass_if(&mut cargo)
 }
 
@@ -51,6 +54,7 @@ pub(crate) fn tests(context: &Context<'_>) -> Result<Outcome, String> {
 pub(crate) fn docs(context: &Context<'_>) -> Result<Outcome, String> {
     let mut cargo = context.project.cargo();
     cargo.args(["doc", "--quiet", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-Dwarnings");
+    llvm::prepare(&mut cargo, true);
     pass_if(&mut cargo)
 }
 
@@ -59,6 +63,7 @@ fn nextest(context: &Context<'_>) -> Command {
     let mut cargo = context.project.cargo();
     cargo.args(["nextest", "run", "--workspace", "--no-fail-fast", "--cargo-quiet"]);
     cargo.args(["--no-tests", "pass"]);
+    llvm::prepare(&mut cargo, true);
     cargo.args(["--status-level", "fail", "--final-status-level", "fail"]).args(&context.filters);
     cargo
 }
@@ -66,6 +71,7 @@ fn nextest(context: &Context<'_>) -> Command {
 fn cargo_test(context: &Context<'_>, options: &[&str]) -> Command {
     let mut cargo = context.project.cargo();
     cargo.args(["test", "--quiet", "--workspace", "--no-fail-fast"]);
+    llvm::prepare(&mut cargo, true);
     cargo.args(options).arg("--").args(&context.filters);
     cargo
 }

@@ -2,7 +2,8 @@
 
 use crate::support::Sandbox;
 
-const COMMANDS: [&str; 8] = ["run", "repl", "check", "fmt", "doc", "explain", "ir", "completions"];
+const COMMANDS: [&str; 9] =
+    ["run", "repl", "check", "fmt", "doc", "explain", "explain-storage", "ir", "completions"];
 
 #[test]
 fn the_help_of_the_binary() {
@@ -37,7 +38,7 @@ fn without_arguments_the_help_is_a_complaint() {
 fn versions_are_long_and_short() {
     let sandbox = Sandbox::new();
     let version = env!("CARGO_PKG_VERSION");
-    let backends = "backends: interp (evaluates point by point)";
+    let backends = "backends: interp (evaluates point by point), bytecode (runs loops)";
     sandbox
         .einlang(&["--version"])
         .ends_with(0)

@@ -7,8 +7,9 @@ use einlang_loops::window::{AxisStorage, BindingStorage, Keep, Why};
 pub(super) fn hint(binding: &BindingStorage) -> Option<String> {
     let name = binding.name.as_str();
     let root = name.split('.').next().unwrap_or(name);
-    let axis = binding.axes.iter().find(|axis| would_be_window(axis))?;
-    let window = axis.lookback.unwrap_or(0).saturating_add(1);
+    let recurs = |axis: &&AxisStorage| axis.keep == Keep::Full && axis.lookback > Some(0);
+    let axis = binding.axes.iter().filter(recurs).find(|axis| axis.possible.is_some())?;
+    let window = axis.possible?;
     let points = if window == 1 { "1 point".to_owned() } else { format!("{window} points") };
     let gain = format!("then {points} of `{}` would be enough", axis.name);
     let has = |find: fn(&Why) -> bool| axis.reasons.iter().any(|reason| find(&reason.why));
@@ -23,13 +24,4 @@ pub(super) fn hint(binding: &BindingStorage) -> Option<String> {
         ));
     }
     Some(format!("save or return the points that matter instead of all of `{root}`, and {gain}"))
-}
-
-/// Whether an axis is full for no other reason than that all of it is shown.
-fn would_be_window(axis: &AxisStorage) -> bool {
-    let shown = |why: &Why| matches!(why, Why::Printed | Why::Output(_) | Why::Saved);
-    axis.keep == Keep::Full
-        && axis.lookback.is_some_and(|n| n > 0)
-        && !axis.reasons.is_empty()
-        && axis.reasons.iter().all(|reason| shown(&reason.why))
 }

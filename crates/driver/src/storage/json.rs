@@ -21,19 +21,23 @@ fn binding_json(binding: &BindingStorage, sources: &Sources) -> String {
         .axes
         .iter()
         .enumerate()
-        .map(|(at, axis)| axis_json(at, axis, words::descends(binding, at), sources))
+        .map(|(at, axis)| axis_json(binding, at, axis, sources))
         .collect();
     let schedule = match &binding.schedule {
         AxisOrder::Axes(levels) => {
             let levels: Vec<String> = levels.iter().map(level_json).collect();
             format!("[{}]", levels.join(", "))
         }
-        AxisOrder::Other(order) => json_text(order),
+        AxisOrder::Other => "null".to_owned(),
     };
+    let with = binding
+        .along_with
+        .as_ref()
+        .map_or(String::new(), |other| format!(", \"along_with\": {}", json_text(other.as_str())));
     let hint = hints::hint(binding)
         .map_or(String::new(), |hint| format!(", \"hint\": {}", json_text(&hint)));
     format!(
-        "{{\"axes\": [{}], \"schedule\": {schedule}, \"bytes\": {{\"full\": {}, \"kept\": {}}}{hint}}}",
+        "{{\"axes\": [{}], \"schedule\": {schedule}, \"bytes\": {{\"full\": {}, \"kept\": {}}}{with}{hint}}}",
         axes.join(", "),
         number(binding.full_bytes()),
         number(binding.kept_bytes()),
@@ -49,29 +53,18 @@ fn level_json(level: &ScheduledAxis) -> String {
     format!("{{\"axis\": {}, \"direction\": \"{direction}\"{shift}}}", level.axis)
 }
 
-fn axis_json(at: usize, axis: &AxisStorage, descending: bool, sources: &Sources) -> String {
+fn axis_json(binding: &BindingStorage, at: usize, axis: &AxisStorage, sources: &Sources) -> String {
     let window = match axis.keep {
         Keep::Window(n) => n.to_string(),
         Keep::Full => "\"full\"".to_owned(),
     };
-    let reasons: Vec<(String, Option<String>)> = axis
-        .reasons
-        .iter()
-        .map(|reason| {
-            let text = words::reason(reason, axis, descending);
-            match words::place(reason, sources) {
-                None => (text, None),
-                Some((file, line, column, excerpt)) => (
-                    format!("`{excerpt}` {text}"),
-                    Some(format!(
-                        "{{\"file\": {}, \"line\": {line}, \"column\": {column}, \"text\": {}}}",
-                        json_text(&file),
-                        json_text(&excerpt)
-                    )),
-                ),
-            }
-        })
-        .collect();
+    let place = |(file, line, column, text): (String, u32, u32, String)| {
+        let (file, text) = (json_text(&file), json_text(&text));
+        format!("{{\"file\": {file}, \"line\": {line}, \"column\": {column}, \"text\": {text}}}")
+    };
+    let sentences = axis.reasons.iter().map(|reason| words::sentence(reason, binding, at, sources));
+    let reasons: Vec<(String, Option<String>)> =
+        sentences.map(|(words, at)| (words, at.map(place))).collect();
     let reason = reasons.iter().map(|reason| reason.0.as_str()).collect::<Vec<_>>().join("; ");
     let places: Vec<String> = reasons.iter().filter_map(|reason| reason.1.clone()).collect();
     let conditions: Vec<String> = axis.condition_text.iter().map(|text| json_text(text)).collect();

@@ -1,6 +1,8 @@
 //! The report as text, one block for each recurrent binding.
 
-use einlang_loops::window::{AxisStorage, BindingStorage, Keep, StorageReport};
+use std::collections::HashSet;
+
+use einlang_loops::window::{BindingStorage, Keep, Reason, StorageReport};
 use einlang_source::Sources;
 
 use super::{hints, named, words};
@@ -18,10 +20,15 @@ pub fn table(report: &StorageReport, sources: &Sources) -> String {
 fn block(name: &str, binding: &BindingStorage, sources: &Sources) -> String {
     let extents: Vec<&str> = binding.axes.iter().map(|axis| axis.extent_text.as_str()).collect();
     let mut text = format!("{name}: [{}; {}]\n", binding.elem, extents.join(", "));
-    text += &format!("  computed along {}\n", words::schedule(binding));
+    text += &format!("  computed {}\n", words::schedule(binding));
     text += &rows(binding);
-    for (at, axis) in binding.axes.iter().enumerate() {
-        text += &reasons(axis, words::descends(binding, at), sources);
+    let mut said = HashSet::new();
+    for at in 0..binding.axes.len() {
+        for line in reasons(binding, at, sources) {
+            if said.insert(line.clone()) {
+                text += &format!("  {line}\n");
+            }
+        }
     }
     text += &amounts(binding);
     if let Some(hint) = hints::hint(binding) {
@@ -53,22 +60,36 @@ fn rows(binding: &BindingStorage) -> String {
     text
 }
 
-/// Why an axis is kept as it is, each with its place.
-fn reasons(axis: &AxisStorage, descending: bool, sources: &Sources) -> String {
-    let mut text = String::new();
-    for condition in &axis.condition_text {
-        text += &format!("  `{}` keeps a window if `{condition}`, else everything\n", axis.name);
+/// Why an axis is kept as it is, each with its place. Of reads that say the same, the first is
+/// shown.
+fn reasons(binding: &BindingStorage, at: usize, sources: &Sources) -> Vec<String> {
+    let axis = &binding.axes[at];
+    let mut lines = Vec::new();
+    if !axis.condition_text.is_empty() {
+        let conditions: Vec<String> =
+            axis.condition_text.iter().map(|text| format!("`{text}`")).collect();
+        let conditions = conditions.join(" and ");
+        lines.push(format!("`{}` keeps a window if {conditions}, else everything", axis.name));
     }
-    for reason in &axis.reasons {
-        let words = words::reason(reason, axis, descending);
-        text += &match words::place(reason, sources) {
-            Some((file, line, column, excerpt)) => {
-                format!("  {file}:{line}:{column}: `{excerpt}` {words}\n")
-            }
-            None => format!("  {words}\n"),
+    for (first, reason) in axis.reasons.iter().enumerate() {
+        let same = |other: &&Reason| other.why == reason.why;
+        if axis.reasons[..first].iter().any(|other| same(&other)) {
+            continue;
+        }
+        let n_more = axis.reasons[first + 1..].iter().filter(same).count();
+        let more = match n_more {
+            0 => String::new(),
+            1 => " (and 1 more read)".to_owned(),
+            n => format!(" (and {n} more reads)"),
         };
+        lines.push(match words::sentence(reason, binding, at, sources) {
+            (words, Some((file, line, column, _))) => {
+                format!("{file}:{line}:{column}: {words}{more}")
+            }
+            (words, None) => format!("{words}{more}"),
+        });
     }
-    text
+    lines
 }
 
 fn amounts(binding: &BindingStorage) -> String {

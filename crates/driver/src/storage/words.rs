@@ -1,12 +1,12 @@
 //! The words for schedules, decisions and their reasons.
 
-use einlang_loops::window::{AxisOrder, AxisStorage, BindingStorage, Reason, Why};
+use einlang_loops::window::{AxisOrder, BindingStorage, Reason, Why};
 use einlang_source::Sources;
 
 /// A text of the source longer than this is cut.
 const MAX_TEXT: usize = 40;
 
-/// `t ascending, j descending`, or how else the points come.
+/// `along t ascending, j descending`, or how else the points come.
 pub(super) fn schedule(binding: &BindingStorage) -> String {
     match &binding.schedule {
         AxisOrder::Axes(levels) => {
@@ -18,9 +18,13 @@ pub(super) fn schedule(binding: &BindingStorage) -> String {
                     n => format!("{name} {direction}, {} later", steps(n.unsigned_abs())),
                 }
             };
-            levels.iter().map(level).collect::<Vec<_>>().join(", ")
+            let levels = levels.iter().map(level).collect::<Vec<_>>().join(", ");
+            match &binding.along_with {
+                Some(other) => format!("with `{}`, along {levels}", other.as_str()),
+                None => format!("along {levels}"),
+            }
         }
-        AxisOrder::Other(_) => "clauses one after the other, or along diagonals".to_owned(),
+        AxisOrder::Other => "clause by clause, or along diagonals".to_owned(),
     }
 }
 
@@ -28,22 +32,25 @@ pub(super) fn schedule(binding: &BindingStorage) -> String {
 pub(super) fn descends(binding: &BindingStorage, axis: usize) -> bool {
     match &binding.schedule {
         AxisOrder::Axes(levels) => levels.iter().any(|l| l.axis == axis && l.descending),
-        AxisOrder::Other(_) => false,
+        AxisOrder::Other => false,
     }
 }
 
-/// What a reason says about an axis, after the words of the source that it is about.
-pub(super) fn reason(reason: &Reason, axis: &AxisStorage, descending: bool) -> String {
-    let (along, end) = (&axis.name, if descending { "first" } else { "last" });
+/// What a reason says about an axis; it follows the words of the source that it is about.
+fn reason(reason: &Reason, binding: &BindingStorage, axis: usize) -> String {
+    let end = if descends(binding, axis) { "first" } else { "last" };
+    let along = binding.axes.get(axis).map_or("", |axis| axis.name.as_str());
+    let name = binding.name.as_str();
     match &reason.why {
+        Why::Spans(1) => format!("reads one point of `{along}` in each step"),
+        Why::Spans(n) => format!("is among reads that span {} of `{along}`", steps(*n)),
         Why::Lookback(n) => format!("reaches {} back along `{along}`", steps(*n)),
         Why::Tail(1) => format!("reads the {end} point of `{along}`"),
         Why::Tail(n) => format!("reads within the {end} {n} points of `{along}`"),
         Why::Output(name) => format!("`{name}` is an output, so all of it is observed"),
-        Why::Printed => "is printed, so all of it is observed".to_owned(),
-        Why::Saved => "is saved, so all of it is observed".to_owned(),
-        Why::Escapes => "is passed on as a whole".to_owned(),
-        Why::Derivative => "is differentiated, which reads all of it".to_owned(),
+        Why::Printed | Why::Saved => format!("observes all of `{name}`"),
+        Why::Escapes => format!("takes `{name}` as a whole"),
+        Why::Derivative => format!("differentiates `{name}`, which reads all of it"),
         Why::WholeRead => format!("reads all of `{along}`"),
         Why::DynamicRead => {
             format!("reads `{along}` at an index that is known only at run time")
@@ -68,8 +75,23 @@ pub(super) fn reason(reason: &Reason, axis: &AxisStorage, descending: bool) -> S
     }
 }
 
+/// The reason as a sentence without an end, and its place.
+pub(super) fn sentence(
+    reason: &Reason,
+    binding: &BindingStorage,
+    axis: usize,
+    sources: &Sources,
+) -> (String, Option<(String, u32, u32, String)>) {
+    let words = self::reason(reason, binding, axis);
+    match place(reason, sources) {
+        Some(place) => (format!("`{}` {words}", place.3), Some(place)),
+        None if words.starts_with('`') => (words, None),
+        None => (format!("a read {words}"), None),
+    }
+}
+
 /// The place of a reason: file, line and column, and what is written there.
-pub(super) fn place(reason: &Reason, sources: &Sources) -> Option<(String, u32, u32, String)> {
+fn place(reason: &Reason, sources: &Sources) -> Option<(String, u32, u32, String)> {
     let span = reason.loc.0?;
     let at = sources.line_col(span);
     Some((sources.name(span.file).to_owned(), at.line, at.col, excerpt(sources.slice(span))))

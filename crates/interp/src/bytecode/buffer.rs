@@ -10,7 +10,7 @@ use crate::stop::{Stop, StopCode};
 use crate::tensor::{Storage, TensorValue};
 
 /// The elements of a buffer.
-pub(super) enum Data {
+pub(crate) enum Data {
     /// An input.
     Input(Arc<TensorValue>),
     /// What the kernel stores.
@@ -18,12 +18,12 @@ pub(super) enum Data {
 }
 
 /// A buffer that exists.
-pub(super) struct Memory {
-    pub(super) data: Data,
+pub(crate) struct Memory {
+    pub(crate) data: Data,
     /// The extents of the tensor; that of an open axis as far as it has come.
-    pub(super) shape: Vec<i64>,
-    pub(super) strides: Vec<i64>,
-    pub(super) marks: Vec<bool>,
+    pub(crate) shape: Vec<i64>,
+    pub(crate) strides: Vec<i64>,
+    pub(crate) marks: Vec<bool>,
     /// Elements per plane of the open axis.
     plane: usize,
     bytes: u64,
@@ -33,7 +33,7 @@ pub(super) struct Memory {
 
 impl Memory {
     /// A buffer without memory.
-    pub(super) fn new(buffer: &Buffer) -> Memory {
+    pub(crate) fn new(buffer: &Buffer) -> Memory {
         Memory {
             data: Data::Own(Storage::zeros(buffer.elem, 0)),
             shape: vec![0; buffer.dims.len()],
@@ -47,7 +47,7 @@ impl Memory {
     }
 
     /// The buffer of an input.
-    pub(super) fn of_input(tensor: Arc<TensorValue>) -> Memory {
+    pub(crate) fn of_input(tensor: Arc<TensorValue>) -> Memory {
         let shape: Vec<i64> = tensor.shape().iter().map(|n| *n as i64).collect();
         let mut strides = vec![1; shape.len()];
         for at in (1..shape.len()).rev() {
@@ -59,7 +59,7 @@ impl Memory {
     }
 
     #[inline(always)]
-    pub(super) fn storage(&self) -> &Storage {
+    pub(crate) fn storage(&self) -> &Storage {
         match &self.data {
             Data::Own(storage) => storage,
             Data::Input(tensor) => tensor.data(),
@@ -67,7 +67,7 @@ impl Memory {
     }
 
     /// Gives it memory for these extents, all zero.
-    pub(super) fn alloc(
+    pub(crate) fn alloc(
         &mut self,
         buffer: &Buffer,
         extents: &[i64],
@@ -120,7 +120,7 @@ impl Memory {
     }
 
     /// Makes room on the open axis, which doubles.
-    pub(super) fn grow(
+    pub(crate) fn grow(
         &mut self,
         buffer: &Buffer,
         axis: usize,
@@ -148,15 +148,21 @@ impl Memory {
     }
 
     /// Takes the memory away.
-    pub(super) fn free(&mut self, meter: &Meter) {
+    pub(crate) fn free(&mut self, meter: &Meter) {
         meter.give(self.bytes);
         self.bytes = 0;
         self.data = Data::Own(Storage::zeros(self.elem, 0));
         self.marks = Vec::new();
     }
 
+    /// A copy of the tensor.
+    pub(crate) fn copied(&self) -> Option<TensorValue> {
+        let shape = self.shape.iter().map(|n| usize::try_from(*n).unwrap_or(0));
+        TensorValue::new(shape.collect(), self.storage().clone())
+    }
+
     /// The tensor, in the order of its axes; the buffer is empty afterwards.
-    pub(super) fn take(&mut self, buffer: &Buffer, meter: &Meter) -> Option<TensorValue> {
+    pub(crate) fn take(&mut self, buffer: &Buffer, meter: &Meter) -> Option<TensorValue> {
         let shape: Vec<usize> =
             self.shape.iter().map(|n| usize::try_from(*n).unwrap_or(0)).collect();
         let n = shape.iter().try_fold(1_usize, |n, extent| n.checked_mul(*extent))?;

@@ -8,7 +8,7 @@ use crate::stop::Stop;
 
 /// The points of a fold by their keys.
 #[derive(Debug, Default)]
-pub(super) struct Keys {
+pub(crate) struct Keys {
     sorted: bool,
     n_dims: usize,
     /// The indices of all points, one after the other.
@@ -22,11 +22,11 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    pub(super) fn new(n_dims: usize) -> Keys {
+    pub(crate) fn new(n_dims: usize) -> Keys {
         Keys { n_dims, ..Keys::default() }
     }
 
-    pub(super) fn is_sorted(&mut self) -> bool {
+    pub(crate) fn is_sorted(&mut self) -> bool {
         if !self.sorted {
             self.points.clear();
             self.keys.clear();
@@ -35,13 +35,13 @@ impl Keys {
     }
 
     /// Writes down the key of a point.
-    pub(super) fn add(&mut self, key: u64, point: impl Iterator<Item = i64>) {
+    pub(crate) fn add(&mut self, key: u64, point: impl Iterator<Item = i64>) {
         self.keys.push(key);
         self.points.extend(point);
     }
 
     /// Sorts the points.
-    pub(super) fn sort(&mut self, meter: &Meter) -> Result<(), Stop> {
+    pub(crate) fn sort(&mut self, meter: &Meter) -> Result<(), Stop> {
         let bytes = 8 * (self.points.len() + 8 * self.keys.len()) as u64;
         meter.take(bytes, &|| "the keys of a reduction".to_owned())?;
         self.bytes = bytes;
@@ -53,12 +53,12 @@ impl Keys {
         Ok(())
     }
 
-    pub(super) fn visit(&mut self, bin: u64) {
+    pub(crate) fn visit(&mut self, bin: u64) {
         (self.bin, self.at) = (bin, 0);
     }
 
     /// The next point of the key: its position and its indices.
-    pub(super) fn next(&mut self) -> Option<(u64, &[i64])> {
+    pub(crate) fn next(&mut self) -> Option<(u64, &[i64])> {
         let position = *self.by_key.get(&self.bin)?.get(self.at)?;
         self.at += 1;
         let from = position as usize * self.n_dims;
@@ -66,7 +66,7 @@ impl Keys {
     }
 
     /// Gives the memory back.
-    pub(super) fn free(&mut self, meter: &Meter) {
+    pub(crate) fn free(&mut self, meter: &Meter) {
         meter.give(std::mem::take(&mut self.bytes));
     }
 }

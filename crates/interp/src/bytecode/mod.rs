@@ -12,11 +12,11 @@
 //! | `exec.rs` | the machine |
 //! | `buffer.rs`, `pairs.rs`, `keys.rs` | memory of tensors, sums in pairs, points by their keys |
 
-mod buffer;
+pub(crate) mod buffer;
 mod code;
 mod compile;
 mod exec;
-mod keys;
+pub(crate) mod keys;
 mod pairs;
 
 use std::sync::Arc;
@@ -27,9 +27,11 @@ use einlang_tir::module::Module;
 
 use self::buffer::Memory;
 use self::code::Code;
+pub(crate) use self::exec::LARGEST;
 use self::exec::Machine;
 use crate::host::HostFunctions;
-use crate::options::Meter;
+use crate::native::{NativeKernel, NativeMachine};
+use crate::options::{Backend, Meter, Options};
 use crate::stop::Stop;
 use crate::tensor::TensorValue;
 
@@ -53,24 +55,34 @@ impl From<Stop> for Fault {
 pub(crate) struct Compiled {
     kernel: Kernel,
     code: Code,
+    native: Option<Box<dyn NativeKernel>>,
 }
 
 impl Compiled {
     /// Compiles a module, or says why it stays with the oracle.
-    pub(crate) fn new(module: &Module, choices: &Choices) -> Result<Compiled, String> {
+    pub(crate) fn new(
+        module: &Module,
+        choices: &Choices,
+        options: &Options,
+    ) -> Result<Compiled, String> {
         let plan = plan(module, choices).map_err(|not| not.why)?;
         let problems = if cfg!(debug_assertions) { verify(&plan.kernel) } else { Vec::new() };
         if let Some(problem) = problems.first() {
             return Err(format!("{}: {}", problem.invariant, problem.message));
         }
         let code = compile::compile(&plan.kernel, choices.checked).map_err(|large| large.0)?;
-        Ok(Compiled { kernel: plan.kernel, code })
+        let native = machine_code(&plan.kernel, options);
+        Ok(Compiled { kernel: plan.kernel, code, native })
     }
 
     /// What trapped.
     pub(crate) fn site(&self, site: SiteId) -> String {
         let found = self.kernel.sites.get(site.0 as usize);
-        format!("trap: {}", found.map_or("an operation", |site| site.what.as_str()))
+        let what = match site.0 {
+            code::LOST => "an address or a size that should not be",
+            _ => found.map_or("an operation", |site| site.what.as_str()),
+        };
+        format!("trap: {what}")
     }
 
     /// Runs it on inputs and numbers.
@@ -86,7 +98,11 @@ impl Compiled {
                 input.elem() == buffer.elem && input.shape().len() == buffer.dims.len()
             });
         if !fits {
-            return Err(Fault::Trap(SiteId(u32::MAX)));
+            return Err(Fault::Trap(SiteId(code::LOST)));
+        }
+        if let Some(native) = &self.native {
+            let machine = NativeMachine::new(&self.kernel, inputs, numbers, meter, host)?;
+            return machine.execute(&**native);
         }
         let memory = inputs.iter().map(|input| Memory::of_input(Arc::clone(input))).collect();
         let mut machine = Machine::new(&self.kernel, &self.code, memory, numbers, meter, host)?;
@@ -97,5 +113,17 @@ impl Compiled {
             results.push(machine.output(output.0 as usize, last)?);
         }
         Ok(results)
+    }
+}
+
+/// The machine code of a kernel, where it is wanted and can be had.
+fn machine_code(kernel: &Kernel, options: &Options) -> Option<Box<dyn NativeKernel>> {
+    let native = options.native.as_ref().filter(|_| options.backend == Backend::Native)?;
+    match native.0.compile(kernel, options.checked) {
+        Ok(code) => Some(code),
+        Err(why) => {
+            options.report.note(&kernel.name, Some(format!("no machine code: {why}")));
+            None
+        }
     }
 }

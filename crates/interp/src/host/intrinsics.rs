@@ -154,6 +154,10 @@ impl Executor<'_, '_> {
                 let Some(HostType::List(of)) = result else { return wrong() };
                 lists::to_list(tensor, of)
             }
+            (Intrinsic::ZipRecords, [value]) => match result {
+                Some(HostType::List(of)) => self.zip_records(value, of),
+                _ => wrong(),
+            },
             (Intrinsic::Extent, [HostValue::Tensor(tensor), HostValue::Scalar(axis)]) => {
                 let axis = axis.as_int().and_then(|axis| usize::try_from(axis).ok());
                 match axis.and_then(|axis| tensor.shape().get(axis)) {

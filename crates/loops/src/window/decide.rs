@@ -7,7 +7,7 @@
 //! computed after the axis has run, within one step of a loop outside, count from its end, as later
 //! reads do.
 
-use einlang_index::{Constraint, Quasi, Set};
+use einlang_index::{Constraint, Quasi, Set, Var};
 use einlang_tir::module::{Condition, Group, Module};
 use einlang_tir::order::Dependence;
 use einlang_tir::types::Loc;
@@ -41,6 +41,7 @@ pub(super) struct Decision {
     pub(super) lookback: Option<u64>,
     pub(super) tail: Option<u64>,
     pub(super) keep: Keep,
+    pub(super) possible: Option<u64>,
     pub(super) conditions: Vec<Condition>,
     pub(super) reasons: Vec<Reason>,
 }
@@ -49,6 +50,8 @@ pub(super) struct Decision {
 pub(super) struct Ordered<'a> {
     pub(super) module: &'a Module,
     pub(super) context: &'a Context,
+    /// What holds where other modules read.
+    pub(super) scopes: &'a [Context],
     pub(super) group: &'a Group,
     pub(super) reads: &'a [Dependence],
     pub(super) nests: &'a [Nest],
@@ -106,20 +109,23 @@ impl Ordered<'_> {
         at: usize,
         axis: &mut Axis,
     ) {
+        if self.is_data(read, at) {
+            return axis.refuse(Why::DynamicSelfRead, read.loc);
+        }
         match self.context.range(relaxed, gap) {
             Extent::Nothing => {}
             Extent::Values(_, Some(most)) => axis.reaches(most.max(0).unsigned_abs(), read.loc),
-            Extent::Values(_, None) => {
-                axis.far.0 = true;
-                let own = self.group.bindings[read.reader.binding].axes.len();
-                let data = read.at[at].as_var().is_some_and(|var| {
-                    read.by_data && read.domain.dims().iter().skip(own).any(|dim| *dim == var)
-                });
-                let why = if data { Why::DynamicSelfRead } else { Why::VaryingSelfRead };
-                axis.against.push(Reason { why, loc: read.loc });
-            }
+            Extent::Values(_, None) => axis.refuse(Why::VaryingSelfRead, read.loc),
             Extent::Unknown => axis.refuse(Why::Undecided, read.loc),
         }
+    }
+
+    /// Whether a read has data for a subscript of this axis.
+    fn is_data(&self, read: &Dependence, axis: usize) -> bool {
+        let own = self.group.bindings[read.reader.binding].axes.len();
+        let inner = read.domain.dims().get(own..).unwrap_or(&[]);
+        let any = |var| inner.contains(&var) && self.module.vars.names().name(var).is_none();
+        read.by_data && read.at[axis].as_var().is_some_and(any)
     }
 
     fn is_zero(&self, read: &Dependence, relaxed: &[Set], gap: &Quasi) -> bool {
@@ -131,7 +137,8 @@ impl Ordered<'_> {
 
     /// A read by a binding of the group whose own loops come after this axis has run.
     fn after(&self, read: &Dependence, level: ScheduledAxis, axis: &mut Axis) {
-        let at: Vec<Option<Quasi>> = read.at.iter().cloned().map(Some).collect();
+        let known = |(axis, at): (usize, &Quasi)| (!self.is_data(read, axis)).then(|| at.clone());
+        let at: Vec<Option<Quasi>> = read.at.iter().enumerate().map(known).collect();
         let writer = &self.group.bindings[read.writer.binding];
         let (axes, sets) = (&writer.axes[..], read.domain.sets());
         let reads = Reads { axes, at: &at, sets, loc: read.loc };
@@ -175,31 +182,38 @@ impl Ordered<'_> {
             }
         }
         let reads = Reads { axes: &b.axes, at, sets, loc };
+        let scope = observation.scope.and_then(|at| self.scopes.get(at));
+        let context = scope.unwrap_or(self.context);
         for level in nest {
-            let tail = reads.tail(self.module, self.context, level.axis, level.descending);
+            let tail = reads.tail(self.module, context, level.axis, level.descending);
             axes[level.axis].observed(tail);
         }
     }
 
-    /// The reading points without what bounds the axes of the reader alone; fixed points of clauses
-    /// stay.
+    /// The reading points without what bounds the axes of the reader alone.
     fn relaxed(&self, read: &Dependence) -> Vec<Set> {
         let own = self.group.bindings[read.reader.binding].axes.len();
         let inner = read.domain.dims().get(own..).unwrap_or(&[]);
-        let stays = |constraint: &Constraint| {
-            matches!(constraint, Constraint::Eq(_))
-                || vars_of(constraint).iter().any(|var| inner.contains(var))
-        };
-        let sets = read.domain.sets().iter();
-        sets.map(|set| {
-            Set::new(set.constraints().filter(stays)).unwrap_or_else(|_| Set::everything())
-        })
-        .collect()
+        read.domain
+            .sets()
+            .iter()
+            .map(|set| without_axes(set, &|var| inner.contains(&var)))
+            .collect()
     }
 
     fn name(&self, binding: usize, axis: usize) -> String {
         show::name(self.module, self.group.bindings[binding].axes[axis].var)
     }
+}
+
+/// The constraints of a set that mention an inner variable, and the equalities: fixed points of
+/// clauses stay.
+pub(super) fn without_axes(set: &Set, is_inner: &dyn Fn(Var) -> bool) -> Set {
+    let stays = |constraint: &Constraint| {
+        matches!(constraint, Constraint::Eq(_))
+            || vars_of(constraint).iter().any(|var| is_inner(*var))
+    };
+    Set::new(set.constraints().filter(stays)).unwrap_or_else(|_| Set::everything())
 }
 
 impl Axis {
@@ -236,10 +250,11 @@ impl Axis {
 
     fn decided(mut self) -> Decision {
         let (lookback, tail) = (self.lookback.0, self.tail.0);
-        let keep = match self.against.is_empty() {
-            true => Keep::Window(lookback.saturating_add(1).max(tail)),
-            false => Keep::Full,
-        };
+        let window = lookback.saturating_add(1).max(tail);
+        let keep = if self.against.is_empty() { Keep::Window(window) } else { Keep::Full };
+        let shown =
+            |reason: &Reason| matches!(reason.why, Why::Output(_) | Why::Printed | Why::Saved);
+        let possible = self.against.iter().all(shown).then_some(window);
         let mut reasons = Vec::new();
         if keep == Keep::Full {
             self.conditions.clear();
@@ -261,6 +276,7 @@ impl Axis {
             lookback: (!self.far.0).then_some(lookback),
             tail: (!self.far.1).then_some(tail),
             keep,
+            possible,
             conditions: self.conditions,
             reasons,
         }

@@ -11,7 +11,7 @@ use einlang_tir::types::{Elem, Loc};
 use super::report::Why;
 
 /// A tensor that is used in more places than this counts as read in full.
-const MAX_USES: usize = 256;
+const MAX_USES: usize = 1_000;
 
 /// What happens to the values of the host.
 #[derive(Default)]

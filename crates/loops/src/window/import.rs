@@ -22,12 +22,12 @@ use super::report::Why;
 const MAX_DEPTH: usize = 8;
 
 /// The observations of the outputs of a module by the host and by other modules, with the variables
-/// and facts that they need.
+/// that they need and what holds in each scope. The facts of a module hold only where it runs.
 pub(super) fn observations(
     modules: &[Prepared],
     at: usize,
     fates: &Fates,
-) -> (Observations, VarTable, Context) {
+) -> (Observations, VarTable, Vec<Context>) {
     let here = &modules[at];
     let mut importer = Importer {
         modules,
@@ -36,6 +36,7 @@ pub(super) fn observations(
         vars: here.module.vars.clone(),
         context: here.context.clone(),
         known: HashMap::new(),
+        scopes: Vec::new(),
     };
     let mut later = Observations::new();
     let runs = fates.runs.get(&here.module.name).map_or(&[][..], Vec::as_slice);
@@ -45,17 +46,16 @@ pub(super) fn observations(
         }
         let found = later.entry(name.clone()).or_default();
         for run in runs {
-            importer.known.clear();
             if let Some(number) = run.results.get(position) {
                 importer.uses(run, *number, found);
             }
         }
     }
-    (later, importer.vars, importer.context)
+    (later, importer.vars, importer.scopes)
 }
 
 fn escapes() -> Observation {
-    Observation { what: Observed::Whole(Why::Escapes), loc: Loc::default() }
+    Observation::new(Observed::Whole(Why::Escapes), Loc::default())
 }
 
 struct Importer<'a> {
@@ -63,21 +63,24 @@ struct Importer<'a> {
     fates: &'a Fates,
     here: &'a Prepared,
     vars: VarTable,
+    /// What holds where the reads happen that are being brought here.
     context: Context,
-    /// The new names of the variables of each run that was brought here.
+    /// The new names of the variables of each run that was brought into this context.
     known: HashMap<(&'a str, usize), HashMap<Var, Var>>,
+    /// What holds where the reads happened that were brought here.
+    scopes: Vec<Context>,
 }
 
 impl<'a> Importer<'a> {
     fn uses(&mut self, run: &Run, number: u32, found: &mut Vec<Observation>) {
         let uses = self.fates.all_uses(number);
         if Fates::is_cut(&uses) {
-            return found.push(escapes());
+            return found.push(Observation::new(Observed::Whole(Why::Undecided), Loc::default()));
         }
         for how in uses {
             match how {
                 Use::Whole(why, loc) => {
-                    found.push(Observation { what: Observed::Whole(why.clone()), loc: *loc });
+                    found.push(Observation::new(Observed::Whole(why.clone()), *loc));
                 }
                 Use::Part(_) => {}
                 Use::Operand { module, run: other, at } => {
@@ -110,11 +113,14 @@ impl<'a> Importer<'a> {
         if module == self.here.module.name {
             return None;
         }
+        self.context = self.here.context.clone();
+        self.known.clear();
         let mut names = self.bring(run, module, other, 0)?;
         let mut reads = Vec::with_capacity(found.len());
         for observation in found {
             reads.push(self.observation(&mut names, observation));
         }
+        self.scopes.push(self.context.clone());
         Some(reads)
     }
 
@@ -262,14 +268,14 @@ impl<'a> Importer<'a> {
         names: &mut HashMap<Var, Var>,
         observation: Observation,
     ) -> Observation {
-        let Observation { what, loc } = observation;
+        let Observation { what, loc, .. } = observation;
         let what = match what {
             Observed::Points(at, sets) | Observed::Step(at, sets, _) => {
                 self.points(names, &at, &sets).unwrap_or(Observed::Whole(Why::Undecided))
             }
             whole @ Observed::Whole(_) => whole,
         };
-        Observation { what, loc }
+        Observation { scope: Some(self.scopes.len()), ..Observation::new(what, loc) }
     }
 
     fn points(

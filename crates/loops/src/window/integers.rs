@@ -6,9 +6,9 @@
 //! are exact, so an integer that may wrap becomes a symbol that is one of a few expressions; nothing
 //! is taken to be exact that is not.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use einlang_index::{Affine, Constraint, DivOp, Domain, Quasi};
+use einlang_index::{Affine, Constraint, DivOp, Domain, Quasi, Var};
 use einlang_tir::module::{Group, Module, SymbolSource};
 use einlang_tir::op::Op;
 use einlang_tir::region::{Arg, Inst, InstKind, Region, Subscript};
@@ -42,7 +42,13 @@ pub(super) fn see_through_integers(
     }
     let mut groups = std::mem::take(&mut module.groups);
     let vars = &mut module.vars;
-    let mut eyes = Eyes { vars, context, values: HashMap::new(), scalars: HashMap::new() };
+    let mut eyes = Eyes {
+        vars,
+        context,
+        wide: HashSet::new(),
+        values: HashMap::new(),
+        scalars: HashMap::new(),
+    };
     for input in module.inputs.iter().filter(|input| input.ty.rank() == 0) {
         // What comes from outside is one integer throughout, so it can be a symbol.
         let symbol = symbols.get(&input.name).copied();
@@ -70,19 +76,15 @@ pub(super) fn see_through_integers(
 struct Eyes<'a> {
     vars: &'a mut VarTable,
     context: &'a mut Context,
+    /// Symbols that need not fit 32 bits.
+    wide: HashSet<Var>,
     values: HashMap<u32, Exact>,
     scalars: HashMap<Ident, Exact>,
 }
 
 impl Eyes<'_> {
     /// Takes note of a tensor without axes: it is its symbol, if it has one, or an expression.
-    fn of_scalar(
-        &mut self,
-        name: &Ident,
-        elem: Elem,
-        symbol: Option<&einlang_index::Var>,
-        known: Option<Exact>,
-    ) {
+    fn of_scalar(&mut self, name: &Ident, elem: Elem, symbol: Option<&Var>, known: Option<Exact>) {
         let Some((low, high)) = limits(elem) else { return };
         let exact = match (symbol, known) {
             (Some(symbol), known) => {
@@ -91,6 +93,8 @@ impl Eyes<'_> {
                     && let Some((low, high)) = ends
                 {
                     self.bounded(&Affine::var(*symbol), low, high);
+                } else {
+                    self.wide.insert(*symbol);
                 }
                 if let Some(known) = known {
                     self.context.define(*symbol, &known.value);
@@ -155,14 +159,34 @@ impl Eyes<'_> {
         }
     }
 
+    /// An index expression and the numbers it lies between. Indices and extents fit 32 bits, as
+    /// those of the language do; only computed integers of 64 bits may not.
+    fn index(&self, expr: &Quasi) -> Option<Exact> {
+        let affine = expr.as_affine()?;
+        let start = i128::from(affine.constant_part());
+        let (mut low, mut high) = (start, start);
+        for (var, factor) in affine.terms() {
+            let (least, most) = match self.wide.contains(var) {
+                true => (i128::from(i64::MIN), i128::from(i64::MAX)),
+                false => (i128::from(i32::MIN), i128::from(i32::MAX)),
+            };
+            let ends = [least.checked_mul((*factor).into())?, most.checked_mul((*factor).into())?];
+            low = low.checked_add(ends[0].min(ends[1]))?;
+            high = high.checked_add(ends[0].max(ends[1]))?;
+        }
+        Some(Exact { value: expr.clone(), low, high })
+    }
+
     /// What an instruction computes, if it is an index expression.
     fn value(&mut self, kind: &InstKind, elem: Elem) -> Option<Exact> {
         let (low, high) = limits(elem)?;
         match kind {
-            // Indices and extents fit 32 bits, as those of the language do.
-            InstKind::Index(expr) if elem.bits() >= 32 => {
-                let (low, high) = (i128::from(i32::MIN), i128::from(i32::MAX));
-                Some(Exact { value: expr.clone(), low, high })
+            InstKind::Index(expr) => {
+                let exact = self.index(expr)?;
+                match low <= exact.low && exact.high <= high {
+                    true => Some(exact),
+                    false => self.wrapped(exact, elem),
+                }
             }
             InstKind::Read(read) if read.place.at.is_empty() => {
                 self.scalars.get(&read.place.tensor).cloned()

@@ -13,6 +13,7 @@
 //! | `nest.rs` | the order in which axes run |
 //! | `observe.rs`, `escape.rs`, `import.rs` | later reads: in the module, in the host, in other modules |
 //! | `tail.rs`, `decide.rs` | tails, lookbacks and the decision |
+//! | `producers.rs` | tensors that a recurrence reads in its own order |
 //! | `show.rs` | names and extents as the source has them |
 //!
 //! Invariant: a window that is reported is enough. Whatever is not understood is kept in full, with
@@ -25,6 +26,7 @@ mod import;
 mod integers;
 mod nest;
 mod observe;
+mod producers;
 mod report;
 mod show;
 mod tail;
@@ -34,7 +36,7 @@ use std::collections::{HashMap, HashSet};
 use einlang_index::{Facts, Quasi};
 use einlang_tir::host::Program;
 use einlang_tir::module::{Binding, Group, Module};
-use einlang_tir::order::{Dependence, dependences, find_order, show_order};
+use einlang_tir::order::{Dependence, dependences};
 use einlang_tir::passes::{Ctx, inline_calls, split_clauses};
 use einlang_tir::region::InstKind;
 use einlang_tir::types::{Ident, Loc};
@@ -46,7 +48,7 @@ pub use report::{
 use context::Context;
 use decide::{Decision, Ordered};
 use nest::{Nest, order_axes};
-use observe::{Observation, Observed, observe};
+use observe::{Observation, Observations, Observed, observe};
 
 /// The windows of a whole program, whose entry gives outputs of these names.
 pub fn analyse_program(program: &Program, outputs: &[String]) -> StorageReport {
@@ -57,12 +59,11 @@ pub fn analyse_program(program: &Program, outputs: &[String]) -> StorageReport {
         if prepared[at].tracked.is_empty() {
             continue;
         }
-        let (later, vars, context) = import::observations(&prepared, at, &fates);
+        let (later, vars, scopes) = import::observations(&prepared, at, &fates);
         let here = &mut prepared[at];
-        let own = (std::mem::replace(&mut here.module.vars, vars), here.context.clone());
-        here.context = context;
-        bindings.extend(here.analysed(later));
-        (here.module.vars, here.context) = own;
+        let own = std::mem::replace(&mut here.module.vars, vars);
+        bindings.extend(here.analysed(later, &scopes));
+        here.module.vars = own;
     }
     StorageReport { bindings }
 }
@@ -72,10 +73,10 @@ pub fn analyse(module: &Module) -> StorageReport {
     let prepared = Prepared::new(module);
     let whole = |name: &Ident| {
         let what = Observed::Whole(Why::Output(name.as_str().to_owned()));
-        (name.clone(), vec![Observation { what, loc: Loc::default() }])
+        (name.clone(), vec![Observation::new(what, Loc::default())])
     };
     let later = module.outputs.iter().map(whole).collect();
-    StorageReport { bindings: prepared.analysed(later) }
+    StorageReport { bindings: prepared.analysed(later, &[]) }
 }
 
 /// A module as the analysis wants it.
@@ -113,21 +114,25 @@ impl Prepared {
     }
 
     /// The windows of the recurrent bindings, given who reads the outputs.
-    fn analysed(&self, mut later: HashMap<Ident, Vec<Observation>>) -> Vec<BindingStorage> {
+    fn analysed(&self, mut later: Observations, scopes: &[Context]) -> Vec<BindingStorage> {
         if self.tracked.is_empty() {
             return Vec::new();
         }
         for (name, found) in observe(&self.module, &self.tracked) {
             later.entry(name).or_default().splice(0..0, found);
         }
-        let recurrent = groups(&self.module).into_iter().filter(|group| is_recurrent(group));
-        recurrent.flat_map(|group| self.group(group, &later)).collect()
+        let all = groups(&self.module).into_iter().enumerate();
+        let recurrent = all.filter(|(_, group)| is_recurrent(group));
+        let decided = recurrent.flat_map(|(at, group)| self.group(at, group, &later, scopes));
+        decided.chain(self.producers()).collect()
     }
 
     fn group(
         &self,
+        number: usize,
         group: &Group,
-        later: &HashMap<Ident, Vec<Observation>>,
+        later: &Observations,
+        scopes: &[Context],
     ) -> Vec<BindingStorage> {
         let reads = dependences(&self.module, group);
         let nests = self.nests(group, &reads);
@@ -137,20 +142,14 @@ impl Prepared {
             let (schedule, decisions) = match &nests {
                 Some(nests) => {
                     let (module, context) = (&self.module, &self.context);
-                    let ordered = Ordered { module, context, group, reads: &reads, nests };
+                    let ordered = Ordered { module, context, scopes, group, reads: &reads, nests };
                     (AxisOrder::Axes(nests[at].axes.clone()), ordered.decide(at, later))
                 }
                 None => {
-                    let order = find_order(&self.module, group);
-                    let order =
-                        order.map_or(String::new(), |o| show_order(&self.module, group, &o));
-                    (
-                        AxisOrder::Other(order),
-                        binding.axes.iter().map(|_| unordered(binding)).collect(),
-                    )
+                    (AxisOrder::Other, binding.axes.iter().map(|_| unordered(binding)).collect())
                 }
             };
-            self.described(binding, schedule, decisions)
+            self.described(number, binding, schedule, decisions)
         };
         bindings.map(decide).collect()
     }
@@ -165,6 +164,7 @@ impl Prepared {
 
     fn described(
         &self,
+        group: usize,
         binding: &Binding,
         schedule: AxisOrder,
         decisions: Vec<Decision>,
@@ -176,6 +176,7 @@ impl Prepared {
             lookback: decision.lookback,
             tail: decision.tail,
             keep: decision.keep,
+            possible: decision.possible,
             condition_text: decision
                 .conditions
                 .iter()
@@ -187,10 +188,12 @@ impl Prepared {
         BindingStorage {
             name: binding.name.clone(),
             module: self.module.name.clone(),
+            group,
             elem: binding.elem,
             loc: binding.loc,
             schedule,
             axes: binding.axes.iter().zip(decisions).map(axis).collect(),
+            along_with: None,
             leaves: self.module.outputs.contains(&binding.name),
         }
     }
@@ -198,7 +201,14 @@ impl Prepared {
 
 fn unordered(binding: &Binding) -> Decision {
     let reasons = vec![Reason { why: Why::NoAxisOrder, loc: binding.loc }];
-    Decision { lookback: None, tail: None, keep: Keep::Full, conditions: Vec::new(), reasons }
+    Decision {
+        lookback: None,
+        tail: None,
+        keep: Keep::Full,
+        possible: None,
+        conditions: Vec::new(),
+        reasons,
+    }
 }
 
 /// All groups of a module, those inside regions after the ones around them.

@@ -20,21 +20,20 @@ use super::report::ScheduledAxis;
 const MAX_SHIFT: i64 = 8;
 
 /// How many combinations of axes are tried in all.
-const MAX_TRIES: usize = 2_000;
+const MAX_TRIES: usize = 500;
 
 /// The loops around the points of one binding, outermost first.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Nest {
     /// The axis of each loop.
     pub(super) axes: Vec<ScheduledAxis>,
-    /// The loop: bindings with the same number at the same place share it.
-    loops: Vec<usize>,
 }
 
 impl Nest {
     /// How many outer loops two bindings share.
     pub(super) fn shared(&self, other: &Nest) -> usize {
-        self.loops.iter().zip(&other.loops).take_while(|(a, b)| a == b).count()
+        let pairs = self.axes.iter().zip(&other.axes);
+        pairs.take_while(|(a, b)| a.in_loop == b.in_loop).count()
     }
 }
 
@@ -101,7 +100,7 @@ impl Search<'_> {
             bindings.iter().for_each(|binding| self.rest_as_written(*binding));
             return true;
         }
-        let Some(choices) = self.choices(bindings) else { return false };
+        let Some(choices) = self.choices(bindings, reads) else { return false };
         for choice in choices {
             self.tries += 1;
             if self.tries > MAX_TRIES {
@@ -118,9 +117,8 @@ impl Search<'_> {
     fn rest_as_written(&mut self, binding: usize) {
         for axis in self.left(binding) {
             self.n_loops += 1;
-            let nest = &mut self.nests[binding];
-            nest.axes.push(ScheduledAxis { axis, descending: false, shift: 0 });
-            nest.loops.push(self.n_loops);
+            let level = ScheduledAxis { axis, descending: false, shift: 0, in_loop: self.n_loops };
+            self.nests[binding].axes.push(level);
         }
     }
 
@@ -129,19 +127,34 @@ impl Search<'_> {
         (0..self.group.bindings[binding].axes.len()).filter(|axis| !used(axis)).collect()
     }
 
+    /// The axes that a loop may run over without turning a read of the binding by itself around.
+    fn candidates(&self, binding: usize, reads: &[Dependence]) -> Vec<(usize, bool)> {
+        let own =
+            |read: &&Dependence| (read.reader.binding, read.writer.binding) == (binding, binding);
+        let own: Vec<&Dependence> = reads.iter().filter(own).collect();
+        let suits = |(axis, descending): &(usize, bool)| {
+            let level =
+                ScheduledAxis { axis: *axis, descending: *descending, shift: 0, in_loop: 0 };
+            own.iter().all(|read| {
+                let gap = distance(self.group, read, level, level);
+                gap.is_ok_and(|gap| self.facts.prove(&read.domain, &gap).is_true())
+            })
+        };
+        let left = self.left(binding).into_iter();
+        left.flat_map(|axis| [(axis, false), (axis, true)]).filter(suits).collect()
+    }
+
     /// All ways to choose an axis for each binding; none if one of them has no axis left.
-    fn choices(&self, bindings: &[usize]) -> Option<Vec<Choice>> {
-        let left: Vec<Vec<usize>> = bindings.iter().map(|binding| self.left(*binding)).collect();
-        let least = left.iter().map(Vec::len).min().unwrap_or(0);
-        if least == 0 {
+    fn choices(&self, bindings: &[usize], reads: &[Dependence]) -> Option<Vec<Choice>> {
+        let left: Vec<Vec<(usize, bool)>> =
+            bindings.iter().map(|binding| self.candidates(*binding, reads)).collect();
+        if left.iter().any(Vec::is_empty) {
             return None;
         }
         // The same axis for all, in the same direction, is what a large group is likely to need.
-        let alike = |at: usize, descending: bool| -> Choice {
-            bindings.iter().zip(&left).map(|(b, left)| (*b, (left[at], descending))).collect()
-        };
-        let mut all: Vec<Choice> =
-            (0..least).flat_map(|at| [alike(at, false), alike(at, true)]).collect();
+        let alike = left[0].iter().filter(|way| left.iter().all(|left| left.contains(way)));
+        let alike = alike.map(|way| bindings.iter().map(|binding| (*binding, *way)).collect());
+        let mut all: Vec<Choice> = alike.collect();
         if bindings.len() == 1 {
             return Some(all);
         }
@@ -149,9 +162,9 @@ impl Search<'_> {
         for (binding, left) in bindings.iter().zip(&left) {
             let mut next = Vec::new();
             for choice in &choices {
-                for (axis, descending) in left.iter().flat_map(|a| [(*a, false), (*a, true)]) {
+                for (axis, descending) in left {
                     let mut choice = choice.clone();
-                    choice.insert(*binding, (axis, descending));
+                    choice.insert(*binding, (*axis, *descending));
                     next.push(choice);
                 }
             }
@@ -177,10 +190,10 @@ impl Search<'_> {
         let before = (self.nests.clone(), self.n_loops);
         self.n_loops += 1;
         for (binding, (axis, descending)) in choice {
-            let shift = shifts[binding];
-            let nest = &mut self.nests[*binding];
-            nest.axes.push(ScheduledAxis { axis: *axis, descending: *descending, shift });
-            nest.loops.push(self.n_loops);
+            let (axis, descending) = (*axis, *descending);
+            let level =
+                ScheduledAxis { axis, descending, shift: shifts[binding], in_loop: self.n_loops };
+            self.nests[*binding].axes.push(level);
         }
         if self.sweep(bindings, rest) {
             return true;
@@ -251,7 +264,7 @@ impl Search<'_> {
 
 fn level(choice: &Choice, binding: usize) -> Option<ScheduledAxis> {
     let (axis, descending) = *choice.get(&binding)?;
-    Some(ScheduledAxis { axis, descending, shift: 0 })
+    Some(ScheduledAxis { axis, descending, shift: 0, in_loop: 0 })
 }
 
 /// How many steps of a loop after what it reads a point comes, shifts included.

@@ -24,6 +24,17 @@ pub(super) struct Observation {
     pub(super) what: Observed,
     /// Where it is written.
     pub(super) loc: Loc,
+    /// Whose facts hold where it happens: a number of `import`, none for the module itself.
+    pub(super) scope: Option<usize>,
+    /// The clause of which group and binding of the module reads, by position; none for others.
+    pub(super) reader: Option<(usize, usize)>,
+}
+
+impl Observation {
+    /// A read by something that knows no more than the module of the tensor.
+    pub(super) fn new(what: Observed, loc: Loc) -> Observation {
+        Observation { what, loc, scope: None, reader: None }
+    }
 }
 
 /// What an observer reads.
@@ -42,11 +53,19 @@ pub(super) type Observations = HashMap<Ident, Vec<Observation>>;
 
 /// The observations of the tensors with these names.
 pub(super) fn observe(module: &Module, tensors: &HashSet<Ident>) -> Observations {
-    let mut walk = Walk { tensors, inside: HashSet::new(), found: HashMap::new(), step: None };
+    let mut walk = Walk {
+        tensors,
+        inside: HashSet::new(),
+        found: HashMap::new(),
+        step: None,
+        reader: None,
+        group: None,
+    };
     for function in &module.functions {
         walk.region(&function.body, &Domain::everything([]), Known::default(), function.loc);
     }
-    for group in &module.groups {
+    for (at, group) in module.groups.iter().enumerate() {
+        walk.group = Some(at);
         walk.group(group, &Domain::everything([]), &Known::default());
     }
     for output in &module.outputs {
@@ -64,20 +83,34 @@ struct Walk<'a> {
     found: Observations,
     /// The condition of which `until` is being walked, and the tensors of its group.
     step: Option<(Var, HashSet<Ident>)>,
+    /// The clause of the module that is being walked, by group and binding.
+    reader: Option<(usize, usize)>,
+    /// The group of the module whose clauses come next.
+    group: Option<usize>,
 }
 
 impl Walk<'_> {
     fn found(&mut self, tensor: &Ident, what: Observed, loc: Loc) {
-        self.found.entry(tensor.clone()).or_default().push(Observation { what, loc });
+        let observation = Observation { reader: self.reader, ..Observation::new(what, loc) };
+        self.found.entry(tensor.clone()).or_default().push(observation);
     }
 
     fn group(&mut self, group: &Group, over: &Domain, known: &Known) {
         self.inside.extend(group.bindings.iter().map(|binding| binding.name.clone()));
-        for clause in group.bindings.iter().flat_map(|binding| &binding.clauses) {
-            let points = extended(over, &clause.domain);
-            for region in clause.guard.iter().chain([&clause.body]) {
-                self.region(region, &points, known.clone(), clause.loc);
+        let own = self.group.take();
+        for (at, binding) in group.bindings.iter().enumerate() {
+            if let Some(own) = own {
+                self.reader = Some((own, at));
             }
+            for clause in &binding.clauses {
+                let points = extended(over, &clause.domain);
+                for region in clause.guard.iter().chain([&clause.body]) {
+                    self.region(region, &points, known.clone(), clause.loc);
+                }
+            }
+        }
+        if own.is_some() {
+            self.reader = None;
         }
         for binding in &group.bindings {
             self.inside.remove(&binding.name);

@@ -4,10 +4,11 @@ use einlang_index::Quasi;
 use einlang_tir::module::Condition;
 use einlang_tir::types::{Elem, Ident, Loc};
 
-/// What is kept of every recurrent binding of a program.
+/// What is kept of every recurrent binding of a program, and of those that are made along with one.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StorageReport {
-    /// The bindings, module by module, in the order of their definition.
+    /// The bindings, module by module, in the order of their definition; in each module the
+    /// recurrent ones come first.
     pub bindings: Vec<BindingStorage>,
 }
 
@@ -30,6 +31,8 @@ pub struct BindingStorage {
     pub name: Ident,
     /// The module.
     pub module: String,
+    /// Which group of the module it belongs to; bindings of one group are computed together.
+    pub group: usize,
     /// The type of the elements.
     pub elem: Elem,
     /// Where it was defined.
@@ -38,6 +41,9 @@ pub struct BindingStorage {
     pub schedule: AxisOrder,
     /// The axes, in the order in which they are written.
     pub axes: Vec<AxisStorage>,
+    /// For a binding that does not read itself: the recurrence that reads it, along with which it
+    /// can be computed.
+    pub along_with: Option<Ident>,
     /// Whether the tensor also leaves its module, for another one or for the host.
     pub leaves: bool,
 }
@@ -48,8 +54,8 @@ pub enum AxisOrder {
     /// Axis after axis, outermost first.
     Axes(Vec<ScheduledAxis>),
     /// No order of the axes alone computes it: clauses come one after the other, or the points
-    /// follow a diagonal. The text is that of the order which was found, if one was.
-    Other(String),
+    /// follow a diagonal.
+    Other,
 }
 
 /// One axis of a schedule.
@@ -61,6 +67,9 @@ pub struct ScheduledAxis {
     pub descending: bool,
     /// How many steps later it runs than the other bindings of its group.
     pub shift: i64,
+    /// The loop: bindings of a group with the same number at the same place share it, and otherwise
+    /// the one with the smaller number comes first.
+    pub in_loop: usize,
 }
 
 /// What is kept along one axis.
@@ -78,6 +87,9 @@ pub struct AxisStorage {
     pub tail: Option<u64>,
     /// What is kept.
     pub keep: Keep,
+    /// The window that would be enough if the tensor were not an output, printed or saved, where
+    /// nothing else stands in the way.
+    pub possible: Option<u64>,
     /// What must hold when the program starts for the window to be enough; otherwise the axis is
     /// kept in full.
     pub conditions: Vec<Condition>,
@@ -110,6 +122,8 @@ pub struct Reason {
 pub enum Why {
     /// A self-read reaches this many steps back.
     Lookback(u64),
+    /// The reads of the recurrence that it is computed along with lie within this many steps.
+    Spans(u64),
     /// A later read reaches this many points from the end.
     Tail(u64),
     /// The program gives the tensor as this output.

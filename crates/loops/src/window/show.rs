@@ -6,6 +6,8 @@ use einlang_tir::module::{Condition, Module, SymbolSource};
 /// The name of an index, without the number that tells it from others of that name.
 pub(super) fn name(module: &Module, var: Var) -> String {
     let name = module.vars.names().name(var).unwrap_or("?");
+    // Copies of an index have primes, and numbers after them.
+    let name = name.split('\'').next().unwrap_or(name);
     match name.rsplit_once('_') {
         Some((base, digits))
             if !digits.is_empty()
@@ -20,9 +22,16 @@ pub(super) fn name(module: &Module, var: Var) -> String {
 
 /// An index expression; a symbol alone is shown as what it is.
 pub(super) fn expression(module: &Module, expr: &Quasi) -> String {
-    let plain = |expr: &Quasi| match expr.as_var() {
-        Some(var) => symbol(module, var),
-        None => expr.display(module.vars.names()).to_string(),
+    let plain = |expr: &Quasi| {
+        let mut text = expr.display(module.vars.names()).to_string();
+        expr.for_each_var(&mut |var| {
+            let shown = module.vars.show(var);
+            // Only a quoted name cannot be part of another.
+            if shown.starts_with('`') {
+                text = text.replace(&shown, &symbol(module, var));
+            }
+        });
+        if let Some(var) = expr.as_var() { symbol(module, var) } else { text }
     };
     let Some(var) = expr.as_var() else { return plain(expr) };
     let (word, of) = match module.source(var) {

@@ -127,6 +127,8 @@ intrinsics! {
     ListToTensor "list_to_tensor" MayTrap [List] false Tensor
         "The tensor of the elements; lists of lists must be rectangular.";
     TensorToList "tensor_to_list" Pure [Tensor] false List "The elements along the first axis.";
+    ZipRecords "zip_records" Pure [Any] false List
+        "The records whose fields are the elements of the tensors of a tuple.";
     Extent "extent" MayTrap [Tensor, Int] false Int "The extent of an axis.";
     Element "element" MayTrap [Tensor] true Any "The element at a point.";
     Scalar "scalar" Pure [Any] false Tensor "The rank-0 tensor of a scalar.";

@@ -1,0 +1,40 @@
+//! `einlang explain-storage`.
+
+use crate::support::Sandbox;
+
+const GRID: &str = "\
+let G[0, j in 0..20] = 1;
+let G[i in 0..20, 0] = 1;
+let G[i in 1..20, j in 1..20] = (G[i - 1, j] + G[i, j - 1]) % 1000;
+let corner = G[last, last];
+";
+
+#[test]
+fn a_table_for_people() {
+    let sandbox = Sandbox::with("grid.ein", GRID);
+    let call = ["explain-storage", "grid.ein", "--outputs", "corner"];
+    sandbox.transcript("explain-storage", &call).ends_with(0);
+    sandbox.transcript("explain-storage-all", &["explain-storage", "grid.ein"]).ends_with(0);
+    let plain = ["explain-storage", "-c", "let x = [1.0, 2.0];"];
+    sandbox.transcript("explain-storage-nothing", &plain).ends_with(0);
+}
+
+#[test]
+fn an_object_for_tools() {
+    let sandbox = Sandbox::with("grid.ein", GRID);
+    let call = ["explain-storage", "grid.ein", "--outputs", "corner", "--json"];
+    let alone = sandbox.transcript("explain-storage-json", &call).ends_with(0).stdout;
+    let run = ["run", "grid.ein", "--outputs", "corner", "--json"];
+    let answer = sandbox.einlang(&run).ends_with(0).stdout;
+    assert!(answer.contains(&format!("\"storage\": {}", alone.trim_end())), "{answer}");
+}
+
+#[test]
+fn mistakes() {
+    let sandbox = Sandbox::with("grid.ein", GRID);
+    sandbox.transcript("explain-storage-without-file", &["explain-storage"]).ends_with(2);
+    let wrong = ["explain-storage", "-c", "let x[t in 1..9] = x[t - 1];"];
+    sandbox.transcript("explain-storage-error", &wrong).ends_with(1);
+    let output = ["explain-storage", "grid.ein", "--outputs", "korner"];
+    sandbox.transcript("explain-storage-output", &output).ends_with(2);
+}

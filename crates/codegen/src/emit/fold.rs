@@ -1,0 +1,268 @@
+//! Folds: loops around a term, and a state in slots.
+//!
+//! A fold that goes on in the rounds of a loop around has its state set up before that loop.
+
+use einlang_loops::ir::{Block, Combine, Fold, FoldStart, Range};
+use einlang_tir::region::Value;
+use inkwell::IntPredicate;
+use inkwell::basic_block::BasicBlock;
+use inkwell::values::{BasicValueEnum, PointerValue};
+
+use super::sums::Sum;
+use super::{Emit, Refused, Result};
+
+/// The state of a fold.
+pub(super) struct State<'c> {
+    pub(super) slots: Vec<PointerValue<'c>>,
+    /// Where it starts.
+    from: Vec<BasicValueEnum<'c>>,
+    /// Whether there was a term.
+    pub(super) any: PointerValue<'c>,
+    pub(super) sum: Option<Sum<'c>>,
+    /// The first point of the next round.
+    next: Option<PointerValue<'c>>,
+}
+
+impl<'c> Emit<'c, '_> {
+    pub(super) fn fold(&mut self, fold: &Fold) -> Result<()> {
+        let state = match fold.resume {
+            None => self.begin_fold(fold)?,
+            Some(var) => {
+                let nowhere = || Refused("a fold goes on in no loop".to_owned());
+                let before = *self.before.get(&var).ok_or_else(nowhere)?;
+                let here = self.builder.get_insert_block().ok_or_else(nowhere)?;
+                match before.get_terminator() {
+                    Some(last) => self.builder.position_before(&last),
+                    None => self.at(before),
+                }
+                let state = self.begin_fold(fold)?;
+                self.at(here);
+                state
+            }
+        };
+        match &state.sum {
+            _ if fold.key.is_some() => self.visits(fold, &state)?,
+            Some(sum) if fold.resume.is_none() && fold.ranges.len() == 1 => {
+                self.blocked(fold, &state, sum)?;
+            }
+            _ => self.rounds(&fold.ranges, fold, &state, state.next)?,
+        }
+        self.end_fold(fold, &state)
+    }
+
+    fn begin_fold(&mut self, fold: &Fold) -> Result<State<'c>> {
+        let slots = self.result_slots(&fold.results)?;
+        let truth = self.context.bool_type();
+        let any = self.slot(truth.into(), "any")?;
+        self.builder.build_store(any, truth.const_zero())?;
+        let mut from = Vec::new();
+        if let FoldStart::From(start) = &fold.start {
+            for (operand, slot) in start.iter().zip(&slots) {
+                let value = self.operand(operand)?;
+                self.builder.build_store(*slot, value)?;
+                from.push(value);
+            }
+        }
+        let sum = match (&fold.combine, fold.results.first()) {
+            (Combine::Pairs(op), Some(value)) => Some(self.begin_sum(*op, value.elem)?),
+            _ => None,
+        };
+        let mut next = None;
+        if let (Some(_), Some(first)) = (fold.resume, fold.ranges.first()) {
+            let slot = self.slot(self.i64_type().into(), "next")?;
+            self.builder.build_store(slot, self.bound(&first.lo)?)?;
+            next = Some(slot);
+        }
+        Ok(State { slots, from, any, sum, next })
+    }
+
+    /// The loops, outermost first, around one term.
+    fn rounds(
+        &mut self,
+        ranges: &[Range],
+        fold: &Fold,
+        state: &State<'c>,
+        resume: Option<PointerValue<'c>>,
+    ) -> Result<()> {
+        let Some((range, rest)) = ranges.split_first() else {
+            return self.term(fold, state, &mut |emit, terms| emit.combine(fold, state, terms));
+        };
+        let hi = self.bound(&range.hi)?;
+        let lo = match resume {
+            Some(slot) => self.builder.build_load(self.i64_type(), slot, "next")?.into_int_value(),
+            None => self.bound(&range.lo)?,
+        };
+        let var = self.var_slot(range.var)?;
+        let (before, top, end) = (self.block("terms"), self.block("term"), self.block("end"));
+        let some = self.compare(IntPredicate::SLT, lo, hi)?;
+        self.branch(some, before, end)?;
+        self.at(before);
+        self.builder.build_store(var, lo)?;
+        self.jump(top)?;
+        self.at(top);
+        self.rounds(rest, fold, state, None)?;
+        self.step_to(var, 1, hi, top, end)?;
+        self.at(end);
+        if let Some(slot) = resume {
+            let further = self.compare(IntPredicate::SGT, hi, lo)?;
+            let next = self.builder.build_select(further, hi, lo, "next")?;
+            self.builder.build_store(slot, next)?;
+        }
+        Ok(())
+    }
+
+    /// The next round of a loop, if there is one.
+    pub(super) fn step_to(
+        &self,
+        var: PointerValue<'c>,
+        by: i64,
+        hi: inkwell::values::IntValue<'c>,
+        top: BasicBlock<'c>,
+        end: BasicBlock<'c>,
+    ) -> Result<()> {
+        let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
+        let next = self.add(index, self.i64(by))?;
+        self.builder.build_store(var, next)?;
+        let again = self.compare(IntPredicate::SLT, next, hi)?;
+        self.branch(again, top, end)
+    }
+
+    /// The term of one point, if it counts, and what is done with it.
+    pub(super) fn term(
+        &mut self,
+        fold: &Fold,
+        state: &State<'c>,
+        take: &mut dyn FnMut(&mut Self, &[BasicValueEnum<'c>]) -> Result<()>,
+    ) -> Result<()> {
+        let next = self.block("next");
+        if let Some(domain) = fold.within.as_ref().filter(|_| fold.key.is_none()) {
+            let inside = self.within(domain)?;
+            self.skip_unless(inside, next)?;
+        }
+        if let Some(guard) = &fold.guard {
+            self.stmts(guard)?;
+            if let Some(operand) = guard.results.first() {
+                let holds = self.operand(operand)?.into_int_value();
+                self.skip_unless(holds, next)?;
+            }
+        }
+        self.stmts(&fold.body)?;
+        let terms: Result<Vec<_>> =
+            fold.body.results.iter().map(|operand| self.operand(operand)).collect();
+        take(self, &terms?)?;
+        self.builder.build_store(state.any, self.context.bool_type().const_all_ones())?;
+        self.jump(next)?;
+        self.at(next);
+        Ok(())
+    }
+
+    pub(super) fn skip_unless(
+        &self,
+        holds: inkwell::values::IntValue<'c>,
+        next: BasicBlock<'c>,
+    ) -> Result<()> {
+        let counts = self.block("counts");
+        self.branch(holds, counts, next)?;
+        self.at(counts);
+        Ok(())
+    }
+
+    /// Combines a term with the state.
+    pub(super) fn combine(
+        &mut self,
+        fold: &Fold,
+        state: &State<'c>,
+        terms: &[BasicValueEnum<'c>],
+    ) -> Result<()> {
+        if let (Some(sum), Some(term)) = (&state.sum, terms.first()) {
+            return self.push_sum(sum, *term);
+        }
+        if matches!(fold.start, FoldStart::From(_)) {
+            return self.combine_further(fold, state, terms);
+        }
+        let truth = self.context.bool_type();
+        let any = self.builder.build_load(truth, state.any, "any")?.into_int_value();
+        let (first, later, end) = (self.block("first"), self.block("later"), self.block("end"));
+        self.branch(any, later, first)?;
+        self.at(first);
+        for (slot, term) in state.slots.iter().zip(terms) {
+            self.builder.build_store(*slot, *term)?;
+        }
+        self.jump(end)?;
+        self.at(later);
+        self.combine_further(fold, state, terms)?;
+        self.jump(end)?;
+        self.at(end);
+        Ok(())
+    }
+
+    fn combine_further(
+        &mut self,
+        fold: &Fold,
+        state: &State<'c>,
+        terms: &[BasicValueEnum<'c>],
+    ) -> Result<()> {
+        let mut before = Vec::with_capacity(state.slots.len());
+        for (slot, value) in state.slots.iter().zip(&fold.results) {
+            before.push(self.builder.build_load(self.ty(value.elem), *slot, "state")?);
+        }
+        match &fold.combine {
+            Combine::Op(op) | Combine::Pairs(op) => {
+                let (Some(value), Some(state_), Some(term)) =
+                    (fold.results.first(), before.first(), terms.first())
+                else {
+                    return Err(Refused("a fold without a state".to_owned()));
+                };
+                let args = [(*state_, value.elem), (*term, value.elem)];
+                let after = self.apply(*op, &args, value.elem, i64::from(u32::MAX) + 1)?;
+                self.builder.build_store(state.slots[0], after)?;
+                Ok(())
+            }
+            Combine::Block { left, right, block } => {
+                self.bound_to(left, &before);
+                self.bound_to(right, terms);
+                self.yields_to(block, &state.slots)
+            }
+        }
+    }
+
+    fn bound_to(&mut self, values: &[Value], are: &[BasicValueEnum<'c>]) {
+        for (value, is) in values.iter().zip(are) {
+            self.define(value, *is);
+        }
+    }
+
+    /// Runs a block and keeps what it yields once all of it is computed.
+    fn yields_to(&mut self, block: &Block, slots: &[PointerValue<'c>]) -> Result<()> {
+        self.stmts(block)?;
+        let values: Result<Vec<_>> =
+            block.results.iter().map(|operand| self.operand(operand)).collect();
+        for (slot, value) in slots.iter().zip(values?) {
+            self.builder.build_store(*slot, value)?;
+        }
+        Ok(())
+    }
+
+    /// The results; the state stays as it is.
+    fn end_fold(&mut self, fold: &Fold, state: &State<'c>) -> Result<()> {
+        if let FoldStart::First(site) = &fold.start {
+            let truth = self.context.bool_type();
+            let any = self.builder.build_load(truth, state.any, "any")?.into_int_value();
+            self.require(any, i64::from(site.0) + 1)?;
+        }
+        let (Some(sum), Some(value)) = (&state.sum, fold.results.first()) else {
+            return self.defined(&fold.results, &state.slots);
+        };
+        let total = self.total(sum)?;
+        let result = match state.from.first() {
+            // Without a term the total is -0, to which anything is itself.
+            Some(start) => {
+                let args = [(*start, value.elem), (total, value.elem)];
+                self.apply(sum.op, &args, value.elem, i64::from(u32::MAX) + 1)?
+            }
+            None => total,
+        };
+        self.define(value, result);
+        Ok(())
+    }
+}

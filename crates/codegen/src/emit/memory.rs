@@ -1,0 +1,316 @@
+//! Buffers: where they lie, the addresses of elements, and tests of subscripts.
+//!
+//! Everything about a buffer that can change lives in slots: where its elements and marks lie, its
+//! extents and its strides. They are set when the buffer gets its memory, and LLVM sees how strides
+//! come from extents.
+
+#![allow(unsafe_code)]
+
+use einlang_loops::ir::{Access, Buffer, BufferId, Layout, Subscript};
+use einlang_tir::types::Elem;
+use inkwell::IntPredicate;
+use inkwell::types::BasicType;
+use inkwell::values::{BasicValue, BasicValueEnum, InstructionValue, IntValue, PointerValue};
+
+use super::{Emit, Refused, Result};
+use crate::frame::{Field, VIEW_WORDS};
+
+/// The slots of one buffer.
+pub(super) struct Slots<'c> {
+    data: PointerValue<'c>,
+    marks: PointerValue<'c>,
+    extents: Vec<PointerValue<'c>>,
+    strides: Vec<PointerValue<'c>>,
+}
+
+impl<'c> Emit<'c, '_> {
+    /// Slots for a buffer.
+    pub(super) fn slots(&self, buffer: usize) -> Result<Slots<'c>> {
+        let of = &self.kernel.buffers[buffer];
+        let pointer = self.context.ptr_type(Default::default());
+        let word = self.i64_type();
+        let per_axis = |what: &str| -> Result<Vec<PointerValue<'c>>> {
+            of.dims.iter().map(|_| self.slot(word.into(), what)).collect()
+        };
+        Ok(Slots {
+            data: self.slot(pointer.into(), "data")?,
+            marks: self.slot(pointer.into(), "marks")?,
+            extents: per_axis("extent")?,
+            strides: per_axis("stride")?,
+        })
+    }
+
+    /// The place `at` elements after another.
+    pub(super) fn element(
+        &self,
+        ty: impl BasicType<'c>,
+        from: PointerValue<'c>,
+        at: IntValue<'c>,
+    ) -> Result<PointerValue<'c>> {
+        // SAFETY: the places computed here are inside what `from` points to: subscripts are proved
+        // or tested before, and words of frames and slots are counted by their makers.
+        Ok(unsafe { self.builder.build_in_bounds_gep(ty, from, &[at], "place")? })
+    }
+
+    /// The place `at` words after another.
+    pub(super) fn word(&self, from: PointerValue<'c>, at: u64) -> Result<PointerValue<'c>> {
+        self.element(self.i64_type(), from, self.i64(at as i64))
+    }
+
+    /// Looks where a buffer lies.
+    pub(super) fn look(&self, buffer: usize) -> Result<()> {
+        let view = self.word(self.field(Field::views)?, buffer as u64 * VIEW_WORDS)?;
+        let pointer = self.context.ptr_type(Default::default());
+        let slots = &self.buffers[buffer];
+        for (at, slot) in [slots.data, slots.marks].into_iter().enumerate() {
+            let place = self.word(view, at as u64)?;
+            let value = self.builder.build_load(pointer, place, "where")?;
+            self.builder.build_store(slot, value)?;
+        }
+        Ok(())
+    }
+
+    /// Takes over the extents of an input as it was given.
+    pub(super) fn given_shape(&self, buffer: usize) -> Result<()> {
+        let view = self.word(self.field(Field::views)?, buffer as u64 * VIEW_WORDS)?;
+        let pointer = self.context.ptr_type(Default::default());
+        let place = self.word(view, 2)?;
+        let shape = self.builder.build_load(pointer, place, "shape")?.into_pointer_value();
+        let mut extents = Vec::new();
+        for axis in 0..self.buffers[buffer].extents.len() {
+            let place = self.word(shape, axis as u64)?;
+            let extent = self.builder.build_load(self.i64_type(), place, "extent")?;
+            extents.push(extent.into_int_value());
+        }
+        self.set_shape(buffer, &extents)
+    }
+
+    /// Sets the extents and the strides that follow from them.
+    fn set_shape(&self, buffer: usize, extents: &[IntValue<'c>]) -> Result<()> {
+        let of = &self.kernel.buffers[buffer];
+        let mut stride = self.i64(1);
+        let (slots, zero) = (&self.buffers[buffer], self.i64(0));
+        let mut open = Vec::new();
+        for (axis, dim) in of.dims.iter().enumerate().rev() {
+            let negative = self.compare(IntPredicate::SLT, extents[axis], zero)?;
+            let extent = self.builder.build_select(negative, zero, extents[axis], "extent")?;
+            self.builder.build_store(slots.extents[axis], extent)?;
+            let kept = match dim.layout {
+                Layout::Open => {
+                    open.push(axis);
+                    continue;
+                }
+                Layout::Mod(width) => self.i64(width),
+                Layout::Full => extent.into_int_value(),
+            };
+            self.builder.build_store(slots.strides[axis], stride)?;
+            stride = self.mul(stride, kept)?;
+        }
+        for axis in open {
+            self.builder.build_store(slots.strides[axis], stride)?;
+        }
+        Ok(())
+    }
+
+    /// The extents of a buffer as the kernel computes them.
+    fn wanted(&self, of: &Buffer) -> Result<Vec<IntValue<'c>>> {
+        let mut extents = Vec::with_capacity(of.dims.len());
+        for dim in &of.dims {
+            let mut known = true;
+            dim.extent.for_each_var(&mut |var| known &= self.vars.contains_key(&var));
+            extents.push(match dim.layout {
+                // An open axis starts without a plane, and a window has its own width.
+                Layout::Open => self.i64(0),
+                Layout::Mod(width) if !known => self.i64(width),
+                _ => self.quasi(&dim.extent)?,
+            });
+        }
+        Ok(extents)
+    }
+
+    pub(super) fn alloc(&self, buffer: BufferId) -> Result<()> {
+        let number = buffer.0 as usize;
+        let of = &self.kernel.buffers[number];
+        let extents = self.wanted(of)?;
+        let words = self.words(extents.len(), "extents")?;
+        for (at, extent) in extents.iter().enumerate() {
+            let place = self.word(words, at as u64)?;
+            self.builder.build_store(place, *extent)?;
+        }
+        self.ask(Field::alloc, &[self.i64(number as i64).into(), words.into()], -1)?;
+        self.look(number)?;
+        self.set_shape(number, &extents)
+    }
+
+    pub(super) fn check_shape(&self, buffer: BufferId, code: i64) -> Result<()> {
+        let number = buffer.0 as usize;
+        let extents = self.wanted(&self.kernel.buffers[number])?;
+        for (extent, slot) in extents.iter().zip(&self.buffers[number].extents) {
+            let given = self.builder.build_load(self.i64_type(), *slot, "given")?;
+            let same = self.compare(IntPredicate::EQ, given.into_int_value(), *extent)?;
+            self.require(same, code)?;
+        }
+        self.set_shape(number, &extents)
+    }
+
+    /// Makes room on the open axis of a buffer.
+    pub(super) fn grow(&self, buffer: usize, axis: usize, extent: IntValue<'c>) -> Result<()> {
+        let (number, axis_word) = (self.i64(buffer as i64), self.i64(axis as i64));
+        self.ask(Field::grow, &[number.into(), axis_word.into(), extent.into()], -1)?;
+        self.look(buffer)?;
+        self.builder.build_store(self.buffers[buffer].extents[axis], extent)?;
+        Ok(())
+    }
+
+    /// Whether a subscript lies on its axis.
+    pub(super) fn on_axis(
+        &self,
+        buffer: usize,
+        axis: usize,
+        index: IntValue<'c>,
+    ) -> Result<IntValue<'c>> {
+        let slot = self.buffers[buffer].extents[axis];
+        let extent = self.builder.build_load(self.i64_type(), slot, "extent")?.into_int_value();
+        // As unsigned numbers, negative indices are larger than any extent.
+        self.compare(IntPredicate::ULT, index, extent)
+    }
+
+    /// The position of an element among those of its buffer.
+    pub(super) fn position(&self, buffer: usize, at: &[IntValue<'c>]) -> Result<IntValue<'c>> {
+        let of = &self.kernel.buffers[buffer];
+        let unit = of.dims.iter().rposition(|dim| dim.layout != Layout::Open);
+        let mut sum = self.i64(0);
+        for (axis, index) in at.iter().enumerate() {
+            let mut index = *index;
+            if let Layout::Mod(width) = of.dims[axis].layout {
+                // Points of a tensor are never negative.
+                index = self.builder.build_int_unsigned_rem(index, self.i64(width), "ring")?;
+            }
+            let part = match Some(axis) == unit {
+                true => index,
+                false => {
+                    let slot = self.buffers[buffer].strides[axis];
+                    let stride = self.builder.build_load(self.i64_type(), slot, "stride")?;
+                    self.mul(index, stride.into_int_value())?
+                }
+            };
+            sum = self.add(sum, part)?;
+        }
+        Ok(sum)
+    }
+
+    /// The place of an element.
+    fn place(&self, buffer: usize, position: IntValue<'c>) -> Result<PointerValue<'c>> {
+        let pointer = self.context.ptr_type(Default::default());
+        let data = self.builder.build_load(pointer, self.buffers[buffer].data, "data")?;
+        let ty = self.memory_type(self.kernel.buffers[buffer].elem);
+        self.element(ty, data.into_pointer_value(), position)
+    }
+
+    fn mark(&self, buffer: usize, position: IntValue<'c>) -> Result<PointerValue<'c>> {
+        let pointer = self.context.ptr_type(Default::default());
+        let marks = self.builder.build_load(pointer, self.buffers[buffer].marks, "marks")?;
+        self.element(self.context.i8_type(), marks.into_pointer_value(), position)
+    }
+
+    /// The type of an element in memory: a truth value takes a byte.
+    fn memory_type(&self, elem: Elem) -> inkwell::types::BasicTypeEnum<'c> {
+        match elem {
+            Elem::Bool => self.context.i8_type().into(),
+            other => self.ty(other),
+        }
+    }
+
+    pub(super) fn load(
+        &self,
+        buffer: BufferId,
+        at: &[Subscript],
+        access: Access,
+    ) -> Result<BasicValueEnum<'c>> {
+        let number = buffer.0 as usize;
+        let mut indices = Vec::with_capacity(at.len());
+        for subscript in at {
+            indices.push(self.subscript(subscript)?);
+        }
+        if let Access::Site(site, _) = access {
+            for (axis, index) in indices.iter().enumerate() {
+                let fine = self.on_axis(number, axis, *index)?;
+                self.require(fine, i64::from(site.0) + 1)?;
+            }
+        }
+        let position = self.position(number, &indices)?;
+        let of = &self.kernel.buffers[number];
+        if let Access::Site(site, true) = access
+            && of.marks
+        {
+            let marked = self.is_marked(number, position)?;
+            self.require(marked, i64::from(site.0) + 1)?;
+        }
+        let place = self.place(number, position)?;
+        let value = self.builder.build_load(self.memory_type(of.elem), place, "element")?;
+        self.tell(number, value.as_instruction_value())?;
+        match of.elem {
+            Elem::Bool => {
+                let byte = value.into_int_value();
+                let zero = byte.get_type().const_zero();
+                Ok(self.compare(IntPredicate::NE, byte, zero)?.into())
+            }
+            _ => Ok(value),
+        }
+    }
+
+    pub(super) fn is_marked(&self, buffer: usize, position: IntValue<'c>) -> Result<IntValue<'c>> {
+        let place = self.mark(buffer, position)?;
+        let byte = self.builder.build_load(self.context.i8_type(), place, "mark")?;
+        let byte = byte.into_int_value();
+        self.compare(IntPredicate::NE, byte, byte.get_type().const_zero())
+    }
+
+    pub(super) fn store(
+        &self,
+        buffer: BufferId,
+        at: &[IntValue<'c>],
+        value: BasicValueEnum<'c>,
+    ) -> Result<()> {
+        let number = buffer.0 as usize;
+        let of = &self.kernel.buffers[number];
+        let position = self.position(number, at)?;
+        let place = self.place(number, position)?;
+        let value = match of.elem {
+            Elem::Bool => {
+                let (truth, byte) = (value.into_int_value(), self.context.i8_type());
+                self.builder.build_int_z_extend(truth, byte, "byte")?.into()
+            }
+            _ => value,
+        };
+        let stored = self.builder.build_store(place, value)?;
+        self.tell(number, Some(stored))?;
+        if of.marks {
+            let place = self.mark(number, position)?;
+            self.builder.build_store(place, self.context.i8_type().const_int(1, false))?;
+        }
+        Ok(())
+    }
+
+    /// Tells LLVM that an access touches this buffer and no other.
+    fn tell(&self, buffer: usize, access: Option<InstructionValue<'c>>) -> Result<()> {
+        let Some(access) = access else { return Ok(()) };
+        let text = |text: &str| self.context.metadata_string(text);
+        let domain = self.context.metadata_node(&[text("buffers").into()]);
+        let scope = |number: usize| {
+            let name = text(&format!("buffer {number}"));
+            self.context.metadata_node(&[name.into(), domain.into()])
+        };
+        let own = self.context.metadata_node(&[scope(buffer).into()]);
+        let others: Vec<_> = (0..self.kernel.buffers.len())
+            .filter(|other| *other != buffer)
+            .map(|other| scope(other).into())
+            .collect();
+        let refuse = |_| Refused("metadata was refused".to_owned());
+        let kind = |name: &str| self.context.get_kind_id(name);
+        access.set_metadata(own, kind("alias.scope")).map_err(refuse)?;
+        let others = self.context.metadata_node(&others);
+        access.set_metadata(others, kind("noalias")).map_err(refuse)?;
+        Ok(())
+    }
+}

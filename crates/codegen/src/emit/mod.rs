@@ -1,0 +1,276 @@
+//! From loop IR to LLVM IR.
+//!
+//! A kernel becomes one function. Indices, states of folds and what branches yield live in slots on the
+//! stack, which LLVM turns into registers; scalars are LLVM values. Whatever can go wrong returns from
+//! the function at once, with the number of a site.
+//!
+//! | file | owns |
+//! |---|---|
+//! | `stmt.rs` | statements, branches, loops |
+//! | `index.rs` | index expressions, bounds, conditions on indices |
+//! | `memory.rs` | buffers: where they lie, addresses, tests |
+//! | `op.rs`, `cast.rs` | scalar operations |
+//! | `fold.rs`, `sums.rs`, `keys.rs` | folds, sums in pairs, reductions by keys |
+//! | `service.rs` | calls of the surroundings |
+
+mod cast;
+mod fold;
+mod index;
+mod keys;
+mod memory;
+mod op;
+mod service;
+mod stmt;
+mod sums;
+
+use std::collections::HashMap;
+
+use einlang_index::Var;
+use einlang_loops::ir::{Kernel, Operand};
+use einlang_tir::constant::Const;
+use einlang_tir::region::Value;
+use einlang_tir::types::{Elem, ElemKind};
+use inkwell::basic_block::BasicBlock;
+use inkwell::builder::{Builder, BuilderError};
+use inkwell::context::Context;
+use inkwell::module::Module;
+use inkwell::types::{BasicTypeEnum, IntType};
+use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
+
+use self::memory::Slots;
+use crate::frame::Tables;
+use crate::jit::ENTRY;
+
+/// Why there is no code.
+#[derive(Clone, Debug)]
+pub(crate) struct Refused(pub(crate) String);
+
+impl From<BuilderError> for Refused {
+    fn from(error: BuilderError) -> Refused {
+        Refused(error.to_string())
+    }
+}
+
+type Result<T> = std::result::Result<T, Refused>;
+
+/// A kernel as LLVM IR.
+pub(crate) struct Emitted<'c> {
+    pub(crate) module: Module<'c>,
+    pub(crate) tables: Tables,
+}
+
+/// Translates a kernel.
+pub(crate) fn emit<'c>(
+    context: &'c Context,
+    kernel: &Kernel,
+    checked: bool,
+) -> Result<Emitted<'c>> {
+    let module = context.create_module(&kernel.name);
+    let pointer = context.ptr_type(Default::default());
+    let function =
+        module.add_function(ENTRY, context.i64_type().fn_type(&[pointer.into()], false), None);
+    let entry = context.append_basic_block(function, "entry");
+    let body = context.append_basic_block(function, "body");
+    let missing = || Refused("the function has no frame".to_owned());
+    let frame = function.get_nth_param(0).ok_or_else(missing)?.into_pointer_value();
+    let mut emit = Emit {
+        kernel,
+        context,
+        module,
+        builder: context.create_builder(),
+        function,
+        entry,
+        frame,
+        vars: HashMap::new(),
+        before: HashMap::new(),
+        values: HashMap::new(),
+        buffers: Vec::new(),
+        tables: Tables { checked, ..Tables::default() },
+    };
+    emit.builder.position_at_end(body);
+    emit.begin()?;
+    emit.stmts(&kernel.body)?;
+    emit.builder.build_return(Some(&emit.i64(0)))?;
+    emit.builder.position_at_end(entry);
+    emit.builder.build_unconditional_branch(body)?;
+    Ok(Emitted { module: emit.module, tables: emit.tables })
+}
+
+/// A kernel that is being translated.
+struct Emit<'c, 'k> {
+    kernel: &'k Kernel,
+    context: &'c Context,
+    module: Module<'c>,
+    builder: Builder<'c>,
+    function: FunctionValue<'c>,
+    /// The block of slots.
+    entry: BasicBlock<'c>,
+    frame: PointerValue<'c>,
+    /// The slots of indices and symbols.
+    vars: HashMap<Var, PointerValue<'c>>,
+    /// The block before each loop that is open, by its index.
+    before: HashMap<Var, BasicBlock<'c>>,
+    values: HashMap<u32, BasicValueEnum<'c>>,
+    buffers: Vec<Slots<'c>>,
+    tables: Tables,
+}
+
+impl<'c> Emit<'c, '_> {
+    /// Reads the sizes and looks where the inputs lie.
+    fn begin(&mut self) -> Result<()> {
+        let sizes = self.field(crate::frame::Field::sizes)?;
+        for (at, (var, _)) in self.kernel.sizes.iter().enumerate() {
+            let place = self.word(sizes, at as u64)?;
+            let value = self.builder.build_load(self.context.i64_type(), place, "size")?;
+            let slot = self.var_slot(*var)?;
+            self.builder.build_store(slot, value)?;
+        }
+        for buffer in 0..self.kernel.buffers.len() {
+            let slots = self.slots(buffer)?;
+            self.buffers.push(slots);
+        }
+        for buffer in 0..self.kernel.n_inputs {
+            self.look(buffer)?;
+            self.given_shape(buffer)?;
+        }
+        Ok(())
+    }
+
+    fn i64_type(&self) -> IntType<'c> {
+        self.context.i64_type()
+    }
+
+    fn i64(&self, value: i64) -> IntValue<'c> {
+        self.context.i64_type().const_int(value as u64, true)
+    }
+
+    /// A place on the stack.
+    fn slot(&self, ty: BasicTypeEnum<'c>, name: &str) -> Result<PointerValue<'c>> {
+        let builder = self.context.create_builder();
+        match self.entry.get_first_instruction() {
+            Some(first) => builder.position_before(&first),
+            None => builder.position_at_end(self.entry),
+        }
+        Ok(builder.build_alloca(ty, name)?)
+    }
+
+    /// Places for so many words, one after the other.
+    fn words(&self, n: usize, name: &str) -> Result<PointerValue<'c>> {
+        let ty = self.i64_type().array_type(u32::try_from(n.max(1)).unwrap_or(u32::MAX));
+        self.slot(ty.into(), name)
+    }
+
+    /// The slot of an index or symbol.
+    fn var_slot(&mut self, var: Var) -> Result<PointerValue<'c>> {
+        if let Some(slot) = self.vars.get(&var) {
+            return Ok(*slot);
+        }
+        let name = self.kernel.vars.name(var).unwrap_or("index").to_owned();
+        let slot = self.slot(self.i64_type().into(), &name)?;
+        self.vars.insert(var, slot);
+        Ok(slot)
+    }
+
+    fn block(&self, name: &str) -> BasicBlock<'c> {
+        self.context.append_basic_block(self.function, name)
+    }
+
+    /// Goes on in another block.
+    fn at(&self, block: BasicBlock<'c>) {
+        self.builder.position_at_end(block);
+    }
+
+    fn jump(&self, to: BasicBlock<'c>) -> Result<()> {
+        self.builder.build_unconditional_branch(to)?;
+        Ok(())
+    }
+
+    fn branch(&self, on: IntValue<'c>, yes: BasicBlock<'c>, no: BasicBlock<'c>) -> Result<()> {
+        self.builder.build_conditional_branch(on, yes, no)?;
+        Ok(())
+    }
+
+    /// Returns unless the condition holds, and goes on where it does.
+    fn require(&self, holds: IntValue<'c>, code: i64) -> Result<()> {
+        let (fine, wrong) = (self.block("fine"), self.block("wrong"));
+        self.branch(holds, fine, wrong)?;
+        self.at(wrong);
+        self.builder.build_return(Some(&self.i64(code)))?;
+        self.at(fine);
+        Ok(())
+    }
+
+    /// The LLVM type of a scalar. Floats that LLVM would compute with differently are their bits.
+    fn ty(&self, elem: Elem) -> BasicTypeEnum<'c> {
+        match elem {
+            Elem::Bool => self.context.bool_type().into(),
+            Elem::F32 => self.context.f32_type().into(),
+            Elem::F64 => self.context.f64_type().into(),
+            Elem::I8 | Elem::U8 | Elem::F8E4M3 => self.context.i8_type().into(),
+            Elem::I16 | Elem::U16 | Elem::F16 | Elem::BF16 => self.context.i16_type().into(),
+            Elem::I32 | Elem::U32 => self.context.i32_type().into(),
+            Elem::I64 | Elem::U64 => self.context.i64_type().into(),
+        }
+    }
+
+    fn constant(&self, value: Const) -> Result<BasicValueEnum<'c>> {
+        let bits = self.i64_type().const_int(value.bits(), false);
+        self.of_bits(bits, value.elem())
+    }
+
+    fn operand(&self, operand: &Operand) -> Result<BasicValueEnum<'c>> {
+        match operand {
+            Operand::Const(constant) => self.constant(*constant),
+            Operand::Value(value) => {
+                let missing = || Refused(format!("%{} has no value", value.number));
+                self.values.get(&value.number).copied().ok_or_else(missing)
+            }
+        }
+    }
+
+    fn define(&mut self, value: &Value, is: BasicValueEnum<'c>) {
+        self.values.insert(value.number, is);
+    }
+
+    /// A scalar as the bits of a [`Const`].
+    fn to_bits(&self, value: BasicValueEnum<'c>, elem: Elem) -> Result<IntValue<'c>> {
+        let word = self.i64_type();
+        Ok(match elem {
+            Elem::F64 => self.builder.build_bit_cast(value, word, "bits")?.into_int_value(),
+            Elem::F32 => {
+                let bits = self.builder.build_bit_cast(value, self.context.i32_type(), "bits")?;
+                self.builder.build_int_z_extend(bits.into_int_value(), word, "bits")?
+            }
+            _ => match elem.kind() {
+                ElemKind::Signed => self.widen(value.into_int_value(), true)?,
+                _ => self.widen(value.into_int_value(), false)?,
+            },
+        })
+    }
+
+    /// The scalar of some bits.
+    fn of_bits(&self, bits: IntValue<'c>, elem: Elem) -> Result<BasicValueEnum<'c>> {
+        Ok(match elem {
+            Elem::F64 => self.builder.build_bit_cast(bits, self.context.f64_type(), "value")?,
+            Elem::F32 => {
+                let half =
+                    self.builder.build_int_truncate(bits, self.context.i32_type(), "bits")?;
+                self.builder.build_bit_cast(half, self.context.f32_type(), "value")?
+            }
+            _ => match self.ty(elem).into_int_type() {
+                ty if ty.get_bit_width() == 64 => bits.into(),
+                ty => self.builder.build_int_truncate(bits, ty, "value")?.into(),
+            },
+        })
+    }
+
+    /// An integer as 64 bits.
+    fn widen(&self, value: IntValue<'c>, signed: bool) -> Result<IntValue<'c>> {
+        let word = self.i64_type();
+        Ok(match (value.get_type().get_bit_width(), signed) {
+            (64, _) => value,
+            (_, true) => self.builder.build_int_s_extend(value, word, "wide")?,
+            (_, false) => self.builder.build_int_z_extend(value, word, "wide")?,
+        })
+    }
+}

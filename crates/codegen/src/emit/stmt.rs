@@ -1,0 +1,324 @@
+//! Statements, branches and loops.
+
+use einlang_loops::ir::{Block, BufferId, Condition, Loop, Operand, Stmt, Subscript, UntilLoop};
+use einlang_tir::region::Value;
+use einlang_tir::types::{Elem, ElemKind, Ident};
+use inkwell::IntPredicate;
+use inkwell::basic_block::BasicBlock;
+use inkwell::values::{BasicValueEnum, IntValue, PointerValue};
+
+use super::{Emit, Result};
+use crate::frame::{Call, Field};
+
+impl<'c> Emit<'c, '_> {
+    pub(super) fn stmts(&mut self, block: &Block) -> Result<()> {
+        block.stmts.iter().try_for_each(|stmt| self.stmt(stmt))
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Result<()> {
+        match stmt {
+            Stmt::Op { result, op, args, site } => {
+                let code = site.map_or(i64::from(u32::MAX) + 1, |site| i64::from(site.0) + 1);
+                let value = self.op(*op, args, result.elem, code)?;
+                self.define(result, value);
+            }
+            Stmt::Index { result, expr } => {
+                let index = self.quasi(expr)?;
+                let value = self.cast(index.into(), Elem::I64, result.elem)?;
+                self.define(result, value);
+            }
+            Stmt::Bind { var, expr } => {
+                let value = self.bound(expr)?;
+                let slot = self.var_slot(*var)?;
+                self.builder.build_store(slot, value)?;
+            }
+            Stmt::Param { var, value, site } => {
+                let signed = value.elem().kind() == ElemKind::Signed;
+                let value = self.widen(self.operand(value)?.into_int_value(), signed)?;
+                let (least, most) = (self.i64(-(1 << 40)), self.i64(1 << 40));
+                let low = self.compare(IntPredicate::SGE, value, least)?;
+                let high = self.compare(IntPredicate::SLE, value, most)?;
+                let both = self.builder.build_and(low, high, "fits")?;
+                self.require(both, i64::from(site.0) + 1)?;
+                let slot = self.var_slot(*var)?;
+                self.builder.build_store(slot, value)?;
+            }
+            Stmt::Load { result, buffer, at, access } => {
+                let value = self.load(*buffer, at, *access)?;
+                self.define(result, value);
+            }
+            Stmt::Probe { result, buffer, at, marked } => {
+                let value = self.probe(*buffer, at, *marked)?;
+                self.define(result, value);
+            }
+            Stmt::Store { buffer, at, value } => {
+                let mut indices = Vec::with_capacity(at.len());
+                for expr in at {
+                    indices.push(self.quasi(expr)?);
+                }
+                let value = self.operand(value)?;
+                self.store(*buffer, &indices, value)?;
+            }
+            Stmt::If { results, condition, then, otherwise } => {
+                self.choose(results, condition, then, otherwise)?;
+            }
+            Stmt::Loop(of) => self.looped(of)?,
+            Stmt::Fold(fold) => self.fold(fold)?,
+            Stmt::CheckShape(buffer, site) => self.check_shape(*buffer, i64::from(site.0) + 1)?,
+            Stmt::Alloc(buffer) => self.alloc(*buffer)?,
+            Stmt::Free(buffer) => {
+                self.service(Field::free, &[self.i64(i64::from(buffer.0)).into()])?;
+            }
+            Stmt::Copy { to, from } => {
+                let (a, b) = (self.i64(i64::from(to.0)), self.i64(i64::from(from.0)));
+                self.ask(Field::copy, &[a.into(), b.into()], -1)?;
+                self.look(to.0 as usize)?;
+            }
+            Stmt::Call { results, function, args, site } => {
+                self.call(results, function, args, i64::from(site.0) + 1)?;
+            }
+            Stmt::Assert { condition, site } => {
+                let holds = self.condition(condition)?;
+                self.require(holds, i64::from(site.0) + 1)?;
+            }
+            Stmt::Trap(site) => {
+                self.builder.build_return(Some(&self.i64(i64::from(site.0) + 1)))?;
+                self.at(self.block("after"));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn condition(&self, condition: &Condition) -> Result<IntValue<'c>> {
+        match condition {
+            Condition::Value(operand) => Ok(self.operand(operand)?.into_int_value()),
+            Condition::Within(domain) => self.within(domain),
+        }
+    }
+
+    fn probe(
+        &mut self,
+        buffer: BufferId,
+        at: &[Subscript],
+        marked: bool,
+    ) -> Result<BasicValueEnum<'c>> {
+        let number = buffer.0 as usize;
+        let mut inside = self.context.bool_type().const_all_ones();
+        let mut indices = Vec::with_capacity(at.len());
+        for (axis, subscript) in at.iter().enumerate() {
+            let index = self.subscript(subscript)?;
+            let on = self.on_axis(number, axis, index)?;
+            inside = self.builder.build_and(inside, on, "inside")?;
+            indices.push(index);
+        }
+        if !(marked && self.kernel.buffers[number].marks) {
+            return Ok(inside.into());
+        }
+        let slot = self.slot(self.context.bool_type().into(), "there")?;
+        self.builder.build_store(slot, inside)?;
+        let (look, end) = (self.block("look"), self.block("end"));
+        self.branch(inside, look, end)?;
+        self.at(look);
+        let position = self.position(number, &indices)?;
+        let there = self.is_marked(number, position)?;
+        self.builder.build_store(slot, there)?;
+        self.jump(end)?;
+        self.at(end);
+        Ok(self.builder.build_load(self.context.bool_type(), slot, "there")?)
+    }
+
+    fn choose(
+        &mut self,
+        results: &[Value],
+        condition: &Condition,
+        then: &Block,
+        otherwise: &Block,
+    ) -> Result<()> {
+        let slots = self.result_slots(results)?;
+        let holds = self.condition(condition)?;
+        let (yes, no, end) = (self.block("then"), self.block("else"), self.block("end"));
+        self.branch(holds, yes, no)?;
+        for (start, block) in [(yes, then), (no, otherwise)] {
+            self.at(start);
+            self.stmts(block)?;
+            self.yielded(block, &slots)?;
+            self.jump(end)?;
+        }
+        self.at(end);
+        self.defined(results, &slots)
+    }
+
+    /// Slots for values that several blocks may give.
+    pub(super) fn result_slots(&self, results: &[Value]) -> Result<Vec<PointerValue<'c>>> {
+        results.iter().map(|value| self.slot(self.ty(value.elem), "result")).collect()
+    }
+
+    /// Keeps what a block yields.
+    pub(super) fn yielded(&self, block: &Block, slots: &[PointerValue<'c>]) -> Result<()> {
+        for (operand, slot) in block.results.iter().zip(slots) {
+            self.builder.build_store(*slot, self.operand(operand)?)?;
+        }
+        Ok(())
+    }
+
+    /// Defines values by their slots.
+    pub(super) fn defined(&mut self, results: &[Value], slots: &[PointerValue<'c>]) -> Result<()> {
+        for (value, slot) in results.iter().zip(slots) {
+            let is = self.builder.build_load(self.ty(value.elem), *slot, "result")?;
+            self.define(value, is);
+        }
+        Ok(())
+    }
+
+    fn looped(&mut self, of: &Loop) -> Result<()> {
+        let range = &of.range;
+        let (lo, hi) = (self.bound(&range.lo)?, self.bound(&range.hi)?);
+        let var = self.var_slot(range.var)?;
+        let (before, top) = (self.block("before"), self.block("round"));
+        let (finished, end) = (self.block("finished"), self.block("end"));
+        let open = of.until.as_ref().map(|until| self.open(until, hi)).transpose()?;
+        let some = self.compare(IntPredicate::SLT, lo, hi)?;
+        self.branch(some, before, end)?;
+        self.at(before);
+        let first = match range.down {
+            false => lo,
+            true => self.add(hi, self.i64(-1))?,
+        };
+        self.builder.build_store(var, first)?;
+        self.ticked(of, lo, hi)?;
+        self.jump(top)?;
+        self.at(top);
+        let outer = self.before.insert(range.var, before);
+        match (&of.until, &open) {
+            (Some(until), Some(open)) => self.open_round(of, until, open, var, end)?,
+            _ => self.stmts(&of.body)?,
+        }
+        self.before.remove(&range.var);
+        if let Some(outer) = outer {
+            self.before.insert(range.var, outer);
+        }
+        let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
+        let again = match range.down {
+            false => {
+                let next = self.add(index, self.i64(1))?;
+                self.builder.build_store(var, next)?;
+                self.compare(IntPredicate::SLT, next, hi)?
+            }
+            true => {
+                let next = self.add(index, self.i64(-1))?;
+                self.builder.build_store(var, next)?;
+                self.compare(IntPredicate::SGE, next, lo)?
+            }
+        };
+        self.branch(again, top, finished)?;
+        self.at(finished);
+        if let Some((extent, _)) = open {
+            self.builder.build_store(extent, hi)?;
+        }
+        self.jump(end)?;
+        self.at(end);
+        if let (Some(until), Some((_, converged))) = (&of.until, &open) {
+            self.defined(std::slice::from_ref(&until.converged), &[*converged])?;
+        }
+        Ok(())
+    }
+
+    /// Counts the rounds of a loop. One whose rounds are long asks in every round, so that limits and
+    /// interruptions are seen soon.
+    fn ticked(&mut self, of: &Loop, lo: IntValue<'c>, hi: IntValue<'c>) -> Result<()> {
+        if of.until.is_some() || has_loops(&of.body) {
+            return Ok(());
+        }
+        let rounds = self.builder.build_int_nsw_sub(hi, lo, "rounds")?;
+        self.ask(Field::tick, &[rounds.into()], -1)
+    }
+
+    /// The slots of an open axis: its extent and whether the condition ended it.
+    fn open(
+        &mut self,
+        until: &UntilLoop,
+        hi: IntValue<'c>,
+    ) -> Result<(PointerValue<'c>, PointerValue<'c>)> {
+        let extent = self.var_slot(until.extent)?;
+        let converged = self.slot(self.context.bool_type().into(), "converged")?;
+        self.builder.build_store(converged, self.context.bool_type().const_zero())?;
+        let zero = self.i64(0);
+        let negative = self.compare(IntPredicate::SLT, hi, zero)?;
+        let most = self.builder.build_select(negative, zero, hi, "extent")?;
+        self.builder.build_store(extent, most)?;
+        Ok((extent, converged))
+    }
+
+    /// A round of an open axis: room for its planes, the points, the condition.
+    fn open_round(
+        &mut self,
+        of: &Loop,
+        until: &UntilLoop,
+        (extent, converged): &(PointerValue<'c>, PointerValue<'c>),
+        var: PointerValue<'c>,
+        stop: BasicBlock<'c>,
+    ) -> Result<()> {
+        let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
+        let planes = self.add(index, self.i64(1))?;
+        self.builder.build_store(*extent, planes)?;
+        self.ask(Field::tick, &[self.i64(1).into()], -1)?;
+        for buffer in &until.buffers {
+            let dims = &self.kernel.buffers[buffer.0 as usize].dims;
+            let axis = dims.iter().position(|dim| dim.extent.as_var() == Some(until.extent));
+            if let Some(axis) = axis {
+                self.grow(buffer.0 as usize, axis, planes)?;
+            }
+        }
+        self.stmts(&of.body)?;
+        let (asks, again) = (self.block("asks"), self.block("again"));
+        let first = self.bound(&until.first)?;
+        let late = self.compare(IntPredicate::SGE, index, first)?;
+        self.branch(late, asks, again)?;
+        self.at(asks);
+        self.stmts(&until.condition)?;
+        self.yielded(&until.condition, std::slice::from_ref(converged))?;
+        let truth = self.context.bool_type();
+        let done = self.builder.build_load(truth, *converged, "done")?.into_int_value();
+        self.branch(done, stop, again)?;
+        self.at(again);
+        Ok(())
+    }
+
+    fn call(
+        &mut self,
+        results: &[Value],
+        function: &Ident,
+        args: &[Operand],
+        code: i64,
+    ) -> Result<()> {
+        let number = self.tables.calls.len() as i64;
+        self.tables.calls.push(Call {
+            function: function.clone(),
+            args: args.iter().map(Operand::elem).collect(),
+            results: results.iter().map(|value| value.elem).collect(),
+        });
+        let (given, out) = (self.words(args.len(), "args")?, self.words(results.len(), "results")?);
+        for (at, arg) in args.iter().enumerate() {
+            let bits = self.to_bits(self.operand(arg)?, arg.elem())?;
+            let place = self.word(given, at as u64)?;
+            self.builder.build_store(place, bits)?;
+        }
+        self.ask(Field::call, &[self.i64(number).into(), given.into(), out.into()], code)?;
+        for (at, result) in results.iter().enumerate() {
+            let place = self.word(out, at as u64)?;
+            let bits = self.builder.build_load(self.i64_type(), place, "bits")?.into_int_value();
+            let value = self.of_bits(bits, result.elem)?;
+            self.define(result, value);
+        }
+        Ok(())
+    }
+}
+
+/// Whether a block has loops in it: then they count themselves.
+fn has_loops(block: &Block) -> bool {
+    block.stmts.iter().any(|stmt| match stmt {
+        Stmt::Loop(_) => true,
+        Stmt::If { then, otherwise, .. } => has_loops(then) || has_loops(otherwise),
+        _ => false,
+    })
+}

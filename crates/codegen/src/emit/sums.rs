@@ -1,0 +1,274 @@
+//! Sums of floats: accurate, and the same on every computer.
+//!
+//! The terms of a fold with one index are added in blocks of 128: eight partial sums by position, the
+//! terms behind the last multiple of eight apart, and then these nine as a tree. Blocks, and the terms
+//! of folds with several indices, are combined in pairs as a binary counter carries. All of that is a
+//! function of positions alone.
+
+use einlang_loops::ir::{Block, Fold, Stmt};
+use einlang_tir::constant::Const;
+use einlang_tir::op::Op;
+use einlang_tir::types::Elem;
+use inkwell::IntPredicate;
+use inkwell::values::{BasicValueEnum, PointerValue};
+
+use super::fold::State;
+use super::{Emit, Refused, Result};
+
+/// How many partial sums there are in a block.
+const LANES: usize = 8;
+
+/// How many terms a block has.
+const BLOCK: i64 = 128;
+
+/// How many partial sums a counter has: one for each bit of the number of blocks.
+const CARRIES: u32 = 48;
+
+/// How large a term may be to be written eight times.
+const LARGEST: usize = 24;
+
+/// A sum that is being made.
+pub(super) struct Sum<'c> {
+    pub(super) op: Op,
+    elem: Elem,
+    /// The partial sums of the counter.
+    carries: PointerValue<'c>,
+    /// How many values were pushed.
+    count: PointerValue<'c>,
+}
+
+impl<'c> Emit<'c, '_> {
+    pub(super) fn begin_sum(&mut self, op: Op, elem: Elem) -> Result<Sum<'c>> {
+        let ty = self.ty(elem);
+        let list = inkwell::types::BasicType::array_type(&ty, CARRIES);
+        let carries = self.slot(list.into(), "carries")?;
+        let count = self.slot(self.i64_type().into(), "count")?;
+        self.builder.build_store(count, self.i64(0))?;
+        Ok(Sum { op, elem, carries, count })
+    }
+
+    fn nothing(&self, elem: Elem) -> Result<BasicValueEnum<'c>> {
+        self.constant(Const::float(elem, -0.0))
+    }
+
+    fn plus(
+        &mut self,
+        sum: &Sum<'c>,
+        a: BasicValueEnum<'c>,
+        b: BasicValueEnum<'c>,
+    ) -> Result<BasicValueEnum<'c>> {
+        let (op, elem) = (sum.op, sum.elem);
+        self.apply(op, &[(a, elem), (b, elem)], elem, i64::from(u32::MAX) + 1)
+    }
+
+    /// Adds one value to the counter: as long as a bit of the count is set, it carries.
+    pub(super) fn push_sum(&mut self, sum: &Sum<'c>, term: BasicValueEnum<'c>) -> Result<()> {
+        let ty = self.ty(sum.elem);
+        let (value, at) = (self.slot(ty, "carry")?, self.slot(self.i64_type().into(), "bit")?);
+        self.builder.build_store(value, term)?;
+        self.builder.build_store(at, self.i64(0))?;
+        let (look, carry, place) = (self.block("look"), self.block("carry"), self.block("place"));
+        let count = self.builder.build_load(self.i64_type(), sum.count, "count")?.into_int_value();
+        self.jump(look)?;
+        self.at(look);
+        let bit = self.builder.build_load(self.i64_type(), at, "bit")?.into_int_value();
+        let shifted = self.builder.build_right_shift(count, bit, false, "shifted")?;
+        let one = self.builder.build_and(shifted, self.i64(1), "one")?;
+        let set = self.compare(IntPredicate::NE, one, self.i64(0))?;
+        self.branch(set, carry, place)?;
+        self.at(carry);
+        let from = self.element(ty, sum.carries, bit)?;
+        let left = self.builder.build_load(ty, from, "left")?;
+        let right = self.builder.build_load(ty, value, "right")?;
+        let joined = self.plus(sum, left, right)?;
+        self.builder.build_store(value, joined)?;
+        self.builder.build_store(at, self.add(bit, self.i64(1))?)?;
+        self.jump(look)?;
+        self.at(place);
+        let to = self.element(ty, sum.carries, bit)?;
+        let last = self.builder.build_load(ty, value, "last")?;
+        self.builder.build_store(to, last)?;
+        self.builder.build_store(sum.count, self.add(count, self.i64(1))?)?;
+        Ok(())
+    }
+
+    /// The sum of everything that was pushed, -0 of nothing.
+    pub(super) fn total(&mut self, sum: &Sum<'c>) -> Result<BasicValueEnum<'c>> {
+        let ty = self.ty(sum.elem);
+        let (value, at) = (self.slot(ty, "total")?, self.slot(self.i64_type().into(), "bit")?);
+        self.builder.build_store(value, self.nothing(sum.elem)?)?;
+        self.builder.build_store(at, self.i64(0))?;
+        let (top, add, next, end) =
+            (self.block("total"), self.block("add"), self.block("next"), self.block("end"));
+        let count = self.builder.build_load(self.i64_type(), sum.count, "count")?.into_int_value();
+        self.jump(top)?;
+        self.at(top);
+        let bit = self.builder.build_load(self.i64_type(), at, "bit")?.into_int_value();
+        let shifted = self.builder.build_right_shift(count, bit, false, "shifted")?;
+        let more = self.compare(IntPredicate::NE, shifted, self.i64(0))?;
+        let test = self.block("test");
+        self.branch(more, test, end)?;
+        self.at(test);
+        let one = self.builder.build_and(shifted, self.i64(1), "one")?;
+        let set = self.compare(IntPredicate::NE, one, self.i64(0))?;
+        self.branch(set, add, next)?;
+        self.at(add);
+        let from = self.element(ty, sum.carries, bit)?;
+        let left = self.builder.build_load(ty, from, "left")?;
+        let right = self.builder.build_load(ty, value, "right")?;
+        let joined = self.plus(sum, left, right)?;
+        self.builder.build_store(value, joined)?;
+        self.jump(next)?;
+        self.at(next);
+        self.builder.build_store(at, self.add(bit, self.i64(1))?)?;
+        self.jump(top)?;
+        self.at(end);
+        Ok(self.builder.build_load(ty, value, "total")?)
+    }
+
+    /// The terms of a fold with one index, in blocks.
+    pub(super) fn blocked(&mut self, fold: &Fold, state: &State<'c>, sum: &Sum<'c>) -> Result<()> {
+        let [range] = &fold.ranges[..] else {
+            return Err(Refused("a sum with several indices has no blocks".to_owned()));
+        };
+        let (lo, hi) = (self.bound(&range.lo)?, self.bound(&range.hi)?);
+        let var = self.var_slot(range.var)?;
+        let (before, top) = (self.block("blocks"), self.block("block"));
+        let (close, end) = (self.block("close"), self.block("end"));
+        let some = self.compare(IntPredicate::SLT, lo, hi)?;
+        self.branch(some, before, end)?;
+        self.at(before);
+        self.builder.build_store(var, lo)?;
+        self.jump(top)?;
+        self.at(top);
+        let start = self.builder.build_load(self.i64_type(), var, "start")?.into_int_value();
+        let far = self.add(start, self.i64(BLOCK))?;
+        let short = self.compare(IntPredicate::SLT, hi, far)?;
+        let stop = self.builder.build_select(short, hi, far, "stop")?.into_int_value();
+        let wide = is_small(fold);
+        let n = if wide { LANES + 1 } else { 1 };
+        let ty = self.ty(sum.elem);
+        let mut lanes = Vec::with_capacity(n);
+        for _ in 0..n {
+            let slot = self.slot(ty, "lane")?;
+            self.builder.build_store(slot, self.nothing(sum.elem)?)?;
+            lanes.push(slot);
+        }
+        if wide {
+            self.eights(fold, state, sum, var, stop, &lanes)?;
+        }
+        self.rest(fold, state, sum, var, stop, lanes[n - 1])?;
+        self.jump(close)?;
+        self.at(close);
+        let block = self.tree(sum, &lanes)?;
+        self.push_sum(sum, block)?;
+        let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
+        let again = self.compare(IntPredicate::SLT, index, hi)?;
+        self.branch(again, top, end)?;
+        self.at(end);
+        Ok(())
+    }
+
+    /// Eight terms at a time, as long as there are eight.
+    fn eights(
+        &mut self,
+        fold: &Fold,
+        state: &State<'c>,
+        sum: &Sum<'c>,
+        var: PointerValue<'c>,
+        stop: inkwell::values::IntValue<'c>,
+        lanes: &[PointerValue<'c>],
+    ) -> Result<()> {
+        let (check, body, end) = (self.block("check"), self.block("eight"), self.block("end"));
+        self.jump(check)?;
+        self.at(check);
+        let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
+        let far = self.add(index, self.i64(LANES as i64))?;
+        let fits = self.compare(IntPredicate::SLE, far, stop)?;
+        self.branch(fits, body, end)?;
+        self.at(body);
+        for (at, lane) in lanes.iter().take(LANES).enumerate() {
+            self.builder.build_store(var, self.add(index, self.i64(at as i64))?)?;
+            self.lane(fold, state, sum, *lane)?;
+        }
+        self.builder.build_store(var, far)?;
+        self.jump(check)?;
+        self.at(end);
+        Ok(())
+    }
+
+    /// What is left of a block, one term at a time.
+    fn rest(
+        &mut self,
+        fold: &Fold,
+        state: &State<'c>,
+        sum: &Sum<'c>,
+        var: PointerValue<'c>,
+        stop: inkwell::values::IntValue<'c>,
+        lane: PointerValue<'c>,
+    ) -> Result<()> {
+        let (check, body, end) = (self.block("check"), self.block("one"), self.block("end"));
+        self.jump(check)?;
+        self.at(check);
+        let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
+        let more = self.compare(IntPredicate::SLT, index, stop)?;
+        self.branch(more, body, end)?;
+        self.at(body);
+        self.lane(fold, state, sum, lane)?;
+        self.builder.build_store(var, self.add(index, self.i64(1))?)?;
+        self.jump(check)?;
+        self.at(end);
+        Ok(())
+    }
+
+    fn lane(
+        &mut self,
+        fold: &Fold,
+        state: &State<'c>,
+        sum: &Sum<'c>,
+        lane: PointerValue<'c>,
+    ) -> Result<()> {
+        let ty = self.ty(sum.elem);
+        self.term(fold, state, &mut |emit, terms| {
+            let Some(term) = terms.first() else { return Ok(()) };
+            let before = emit.builder.build_load(ty, lane, "lane")?;
+            let after = emit.plus(sum, before, *term)?;
+            emit.builder.build_store(lane, after)?;
+            Ok(())
+        })
+    }
+
+    fn tree(&mut self, sum: &Sum<'c>, lanes: &[PointerValue<'c>]) -> Result<BasicValueEnum<'c>> {
+        let ty = self.ty(sum.elem);
+        let mut level = Vec::with_capacity(lanes.len());
+        for lane in lanes {
+            level.push(self.builder.build_load(ty, *lane, "lane")?);
+        }
+        while level.len() > 1 {
+            let mut next = Vec::with_capacity(level.len().div_ceil(2));
+            for pair in level.chunks(2) {
+                next.push(match pair {
+                    [a, b] => self.plus(sum, *a, *b)?,
+                    [a, ..] => *a,
+                    [] => continue,
+                });
+            }
+            level = next;
+        }
+        level.pop().ok_or_else(|| Refused("a sum without lanes".to_owned()))
+    }
+}
+
+/// Whether a term is a few plain operations, so that eight of them are still small.
+fn is_small(fold: &Fold) -> bool {
+    let plain = |block: &Block| {
+        block.stmts.len() <= LARGEST
+            && block.stmts.iter().all(|stmt| {
+                matches!(
+                    stmt,
+                    Stmt::Op { .. } | Stmt::Index { .. } | Stmt::Bind { .. } | Stmt::Load { .. }
+                )
+            })
+    };
+    fold.guard.is_none() && fold.within.is_none() && plain(&fold.body)
+}

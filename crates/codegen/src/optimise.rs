@@ -1,0 +1,108 @@
+//! The host's target, the passes over a kernel, and its object.
+
+use std::sync::OnceLock;
+
+use inkwell::OptimizationLevel;
+use inkwell::attributes::AttributeLoc;
+use inkwell::module::Module;
+use inkwell::passes::PassBuilderOptions;
+use inkwell::targets::{
+    CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine,
+};
+
+/// The stages at which a kernel can be looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    /// LLVM IR as it was emitted.
+    Emitted,
+    /// LLVM IR after the passes.
+    Optimised,
+    /// Assembly.
+    Assembly,
+}
+
+/// What is known of this computer.
+struct Host {
+    cpu: String,
+    features: String,
+}
+
+fn host() -> Result<&'static Host, String> {
+    static HOST: OnceLock<Result<Host, String>> = OnceLock::new();
+    let made = HOST.get_or_init(|| {
+        Target::initialize_native(&InitializationConfig::default())?;
+        Ok(Host {
+            cpu: TargetMachine::get_host_cpu_name().to_string(),
+            features: TargetMachine::get_host_cpu_features().to_string(),
+        })
+    });
+    made.as_ref().map_err(String::clone)
+}
+
+fn machine() -> Result<TargetMachine, String> {
+    let host = host()?;
+    let triple = TargetMachine::get_default_triple();
+    let target = Target::from_triple(&triple).map_err(|e| e.to_string())?;
+    let made = target.create_target_machine(
+        &triple,
+        &host.cpu,
+        &host.features,
+        OptimizationLevel::Default,
+        RelocMode::PIC,
+        CodeModel::Default,
+    );
+    made.ok_or_else(|| "this computer is no target of LLVM".to_owned())
+}
+
+/// Tells every function of a module about the host: without that there are no wide vectors.
+fn describe(module: &Module<'_>) -> Result<(), String> {
+    let host = host()?;
+    let context = module.get_context();
+    for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0) {
+        let texts = [
+            ("target-cpu", host.cpu.as_str()),
+            ("target-features", host.features.as_str()),
+            ("prefer-vector-width", "512"),
+        ];
+        for (name, value) in texts {
+            let attribute = context.create_string_attribute(name, value);
+            function.add_attribute(AttributeLoc::Function, attribute);
+        }
+    }
+    Ok(())
+}
+
+fn optimise(module: &Module<'_>, machine: &TargetMachine) -> Result<(), String> {
+    describe(module)?;
+    module.set_triple(&machine.get_triple());
+    module.set_data_layout(&machine.get_target_data().get_data_layout());
+    module.verify().map_err(|e| format!("the code is not well formed: {}", e.to_string()))?;
+    let options = PassBuilderOptions::create();
+    options.set_loop_vectorization(true);
+    options.set_loop_slp_vectorization(true);
+    options.set_loop_unrolling(true);
+    module.run_passes("default<O2>", machine, options).map_err(|e| e.to_string())
+}
+
+/// The object of a module.
+pub(crate) fn object(module: &Module<'_>) -> Result<Vec<u8>, String> {
+    let machine = machine()?;
+    optimise(module, &machine)?;
+    let buffer = machine.write_to_memory_buffer(module, FileType::Object);
+    Ok(buffer.map_err(|e| e.to_string())?.as_slice().to_vec())
+}
+
+/// The text of a module at a stage.
+pub(crate) fn show(module: &Module<'_>, stage: Stage) -> Result<String, String> {
+    let machine = machine()?;
+    if stage == Stage::Emitted {
+        return Ok(module.print_to_string().to_string());
+    }
+    optimise(module, &machine)?;
+    if stage == Stage::Optimised {
+        return Ok(module.print_to_string().to_string());
+    }
+    let buffer = machine.write_to_memory_buffer(module, FileType::Assembly);
+    let buffer = buffer.map_err(|e| e.to_string())?;
+    Ok(String::from_utf8_lossy(buffer.as_slice()).into_owned())
+}

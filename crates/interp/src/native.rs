@@ -1,0 +1,280 @@
+//! The seam for machine code: what a compiler of kernels is given, and what running code may ask.
+//!
+//! Machine code computes addresses and stores elements itself; memory, limits, calls of the program
+//! around and rare operations are services of a [`NativeMachine`]. Every service is safe: what it
+//! hands out as raw places is valid until the next service that changes the buffer.
+
+use std::fmt;
+use std::sync::Arc;
+
+use einlang_loops::ir::{Kernel, SiteId, Size};
+use einlang_tir::constant::Const;
+use einlang_tir::op::Op;
+use einlang_tir::types::{Elem, Ident};
+
+use crate::bytecode::buffer::{Data, Memory};
+use crate::bytecode::keys::Keys;
+use crate::bytecode::{Fault, LARGEST};
+use crate::host::HostFunctions;
+use crate::options::Meter;
+use crate::scalar::{apply, cast};
+use crate::stop::Stop;
+use crate::tensor::TensorValue;
+
+/// Makes machine code of kernels.
+pub trait NativeCompiler: fmt::Debug + Send + Sync {
+    /// The code of a kernel, or why there is none.
+    fn compile(&self, kernel: &Kernel, checked: bool) -> Result<Box<dyn NativeKernel>, String>;
+}
+
+/// Machine code of one kernel.
+pub trait NativeKernel: fmt::Debug {
+    /// Runs it to its end.
+    fn run(&self, machine: &mut NativeMachine<'_>) -> Result<(), Ended>;
+}
+
+/// A compiler that can be part of options; its copies are one compiler.
+#[derive(Clone, Debug)]
+pub struct Native(pub Arc<dyn NativeCompiler>);
+
+impl PartialEq for Native {
+    fn eq(&self, other: &Native) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// Why code ended before its end.
+#[derive(Debug)]
+pub enum Ended {
+    /// It trapped at this site; `u32::MAX` for an operation that has none.
+    Trap(u32),
+    /// A service refused, and [`NativeMachine`] knows why.
+    Refused,
+}
+
+/// Where the elements of a buffer lie now.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// The first element.
+    pub data: *mut u8,
+    /// The first mark, one byte per element, if the buffer has marks.
+    pub marks: *mut u8,
+}
+
+/// What running code works with.
+pub struct NativeMachine<'r> {
+    kernel: &'r Kernel,
+    memory: Vec<Memory>,
+    keys: Vec<Keys>,
+    meter: &'r Meter,
+    host: Option<&'r dyn HostFunctions>,
+    sizes: Vec<i64>,
+    fault: Option<Fault>,
+}
+
+impl fmt::Debug for NativeMachine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NativeMachine").field("kernel", &self.kernel.name).finish_non_exhaustive()
+    }
+}
+
+impl Drop for NativeMachine<'_> {
+    fn drop(&mut self) {
+        self.memory.iter_mut().for_each(|memory| memory.free(self.meter));
+        self.keys.iter_mut().for_each(|keys| keys.free(self.meter));
+    }
+}
+
+impl<'r> NativeMachine<'r> {
+    pub(crate) fn new(
+        kernel: &'r Kernel,
+        inputs: &[Arc<TensorValue>],
+        numbers: &[i64],
+        meter: &'r Meter,
+        host: Option<&'r dyn HostFunctions>,
+    ) -> Result<NativeMachine<'r>, Fault> {
+        let mut memory: Vec<Memory> =
+            inputs.iter().map(|input| Memory::of_input(Arc::clone(input))).collect();
+        memory.extend(kernel.buffers.iter().skip(kernel.n_inputs).map(Memory::new));
+        let mut numbers = numbers.iter();
+        let mut sizes = Vec::with_capacity(kernel.sizes.len());
+        for (_, size) in &kernel.sizes {
+            let value = match size {
+                Size::Argument => numbers.next().copied().unwrap_or(0),
+                Size::Shape(buffer, axis) => {
+                    let memory = memory.get(buffer.0 as usize);
+                    memory.and_then(|m| m.shape.get(*axis as usize)).copied().unwrap_or(0)
+                }
+            };
+            if !(-LARGEST..=LARGEST).contains(&value) {
+                return Err(Fault::Trap(SiteId(u32::MAX)));
+            }
+            sizes.push(value);
+        }
+        Ok(NativeMachine { kernel, memory, keys: Vec::new(), meter, host, sizes, fault: None })
+    }
+
+    /// Runs code and gives the outputs.
+    pub(crate) fn execute(mut self, code: &dyn NativeKernel) -> Result<Vec<TensorValue>, Fault> {
+        match code.run(&mut self) {
+            Ok(()) => {}
+            Err(Ended::Trap(site)) => return Err(Fault::Trap(SiteId(site))),
+            Err(Ended::Refused) => {
+                let unknown = || Stop::internal("a service refused without a reason").into();
+                return Err(self.fault.take().unwrap_or_else(unknown));
+            }
+        }
+        let lost = || Stop::internal("an output lost a point");
+        let outputs = &self.kernel.outputs;
+        let mut results = Vec::with_capacity(outputs.len());
+        for (at, output) in outputs.iter().enumerate() {
+            let number = output.0 as usize;
+            let memory = &mut self.memory[number];
+            let result = match outputs[at + 1..].contains(output) {
+                true => memory.copied(),
+                false => memory.take(&self.kernel.buffers[number], self.meter),
+            };
+            results.push(result.ok_or_else(lost)?);
+        }
+        Ok(results)
+    }
+
+    /// The values of the kernel's sizes, in order.
+    pub fn sizes(&self) -> &[i64] {
+        &self.sizes
+    }
+
+    /// How many buffers there are.
+    pub fn n_buffers(&self) -> usize {
+        self.memory.len()
+    }
+
+    /// The extents of a buffer.
+    pub fn shape(&self, buffer: usize) -> &[i64] {
+        self.memory.get(buffer).map_or(&[], |memory| &memory.shape)
+    }
+
+    /// Where the elements of a buffer lie. Those of an input must not be stored to.
+    pub fn place(&mut self, buffer: usize) -> Place {
+        match self.memory.get_mut(buffer) {
+            Some(memory) => Place {
+                data: match &mut memory.data {
+                    Data::Input(tensor) => tensor.data().first().cast_mut(),
+                    Data::Own(storage) => storage.first_mut(),
+                },
+                marks: memory.marks.as_mut_ptr().cast(),
+            },
+            None => Place { data: std::ptr::null_mut(), marks: std::ptr::null_mut() },
+        }
+    }
+
+    /// Gives a buffer memory for these extents, all zero.
+    pub fn alloc(&mut self, buffer: usize, extents: &[i64]) -> bool {
+        if extents.iter().any(|extent| *extent > LARGEST) {
+            return self.refused(Err(Fault::Trap(SiteId(u32::MAX))));
+        }
+        let done = self.memory[buffer].alloc(&self.kernel.buffers[buffer], extents, self.meter);
+        self.refused(done.map_err(Fault::from))
+    }
+
+    /// Takes the memory of a buffer away.
+    pub fn free(&mut self, buffer: usize) {
+        self.memory[buffer].free(self.meter);
+    }
+
+    /// Makes room on the open axis of a buffer.
+    pub fn grow(&mut self, buffer: usize, axis: usize, extent: i64) -> bool {
+        let of = &self.kernel.buffers[buffer];
+        let done = self.memory[buffer].grow(of, axis, extent, self.meter);
+        self.refused(done.map_err(Fault::from))
+    }
+
+    /// Makes a buffer equal to another.
+    pub fn copy(&mut self, to: usize, from: usize) -> bool {
+        let (data, marks) = (self.memory[from].storage().clone(), self.memory[from].marks.clone());
+        let target = &mut self.memory[to];
+        if data.len() != target.storage().len() {
+            return self.refused(Err(Fault::Trap(SiteId(u32::MAX))));
+        }
+        (target.data, target.marks) = (Data::Own(data), marks);
+        true
+    }
+
+    /// Counts work, and refuses when a limit is reached.
+    pub fn tick(&mut self, n: u64) -> bool {
+        let done = self.meter.step(n);
+        self.refused(done.map_err(Fault::from))
+    }
+
+    /// Applies an operation to bits; nothing if it traps.
+    pub fn scalar(
+        &self,
+        op: Op,
+        elems: [Elem; 2],
+        result: Elem,
+        x: [u64; 3],
+        checked: bool,
+    ) -> Option<u64> {
+        apply(op, elems, result, x, checked).ok()
+    }
+
+    /// Calls a function of the program around; nothing if it ends the program, which the oracle
+    /// then finds out by itself.
+    pub fn call(&mut self, function: &Ident, args: &[Const], results: &[Elem]) -> Option<Vec<u64>> {
+        let nested = self.meter.nest().map_err(Fault::from);
+        let _nested = match nested {
+            Ok(nested) => nested,
+            Err(fault) => {
+                self.fault = Some(fault);
+                return None;
+            }
+        };
+        let given = self.host?.call(function, args, self.meter).ok()?;
+        let bits = given.iter().zip(results);
+        Some(bits.map(|(value, elem)| cast(value.elem(), *elem, value.bits())).collect())
+    }
+
+    /// Whether the points of a table are sorted by their keys; before, they are forgotten.
+    pub fn is_sorted(&mut self, table: usize, n_dims: usize) -> bool {
+        while self.keys.len() <= table {
+            self.keys.push(Keys::new(0));
+        }
+        if !self.keys[table].is_sorted() {
+            self.keys[table] = Keys::new(n_dims);
+            return false;
+        }
+        true
+    }
+
+    /// Writes down the key of a point.
+    pub fn add_key(&mut self, table: usize, key: u64, point: &[i64]) {
+        self.keys[table].add(key, point.iter().copied());
+    }
+
+    /// Sorts the points of a table by their keys.
+    pub fn sort_keys(&mut self, table: usize) -> bool {
+        let done = self.keys[table].sort(self.meter);
+        self.refused(done.map_err(Fault::from))
+    }
+
+    /// Begins with the points of a key.
+    pub fn visit(&mut self, table: usize, key: u64) {
+        self.keys[table].visit(key);
+    }
+
+    /// The next of these points.
+    pub fn next_point(&mut self, table: usize) -> Option<&[i64]> {
+        self.keys[table].next().map(|(_, point)| point)
+    }
+
+    /// True if all went well; otherwise what went wrong is kept.
+    fn refused(&mut self, done: Result<(), Fault>) -> bool {
+        match done {
+            Ok(()) => true,
+            Err(fault) => {
+                self.fault = Some(fault);
+                false
+            }
+        }
+    }
+}
