@@ -9,7 +9,7 @@
 //! | `view` | a clause of a flat binding as straight-line code over all its indices |
 //! | `seed`, `diagonal` | what is perturbed or observed, and which axes need not be stored |
 //! | `forward`, `tangent` | tangent bindings, tangents of code |
-//! | `reverse`, `pullback` | adjoint bindings, adjoints of code |
+//! | `reverse`, `key`, `pullback` | adjoint bindings, subscripts that are data, adjoints of code |
 //! | `sum` | sums over domains in which indices are determined |
 //! | `partial`, `rules`, `linear` | derivatives of operations and of functions with a rule |
 //! | `regroup`, `uses`, `tidy`, `fault`, `context` | order of groups, what code mentions, helpers |
@@ -31,6 +31,7 @@ mod diagonal;
 mod fault;
 mod flow;
 mod forward;
+mod key;
 mod leaf;
 mod lift;
 mod linear;

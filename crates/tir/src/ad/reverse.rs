@@ -13,11 +13,9 @@ use super::fault::R;
 use super::pullback::Pullback;
 use super::seed::{Seed, SeedAxes, SeedPoint, Stored};
 use super::sum::Sum;
-use super::uses::{Uses, slice};
 use super::view::View;
 use crate::constant::Const;
 use crate::module::{Axis, Binding, Clause, box_of};
-use crate::op::Op;
 use crate::region::{Arg, Inst, InstKind, Place, Region, Subscript};
 use crate::types::{Elem, Ident};
 
@@ -223,7 +221,7 @@ impl Ad<'_> {
                     let difference = expr.sub(at)?;
                     domain = domain.intersect(&Domain::where_zero(&*dims, &difference)?)?;
                 }
-                _ => guards.push(self.same_key(&view.code, subscript, at)),
+                _ => guards.push(self.same_key(&view.code, subscript, at)?),
             }
         }
         let mut before = Vec::new();
@@ -265,19 +263,5 @@ impl Ad<'_> {
             known &= dims.contains(&var) || self.is_global(&var.into());
         });
         known
-    }
-
-    /// Whether a subscript that is data equals a coordinate.
-    fn same_key(&mut self, code: &Region, subscript: &Subscript, at: &Quasi) -> Region {
-        let mut uses = Uses::default();
-        match subscript {
-            Subscript::Index(expr) => uses.quasi(expr),
-            Subscript::Value(arg) => uses.arg(arg),
-        }
-        let mut insts = slice(&code.insts, &mut uses);
-        let own = self.as_integer(&mut insts, subscript);
-        let key = self.as_integer(&mut insts, &Subscript::Index(at.clone()));
-        let results = vec![self.op(&mut insts, Op::Eq, vec![own, key], Elem::Bool)];
-        Region { params: Vec::new(), insts, results }
     }
 }
