@@ -126,6 +126,9 @@ fn compare_windows(module: &Module, report: &StorageReport, text: &str, counts: 
                 (None, Layout::Mod(width)) => {
                     counts.n_only_kept += 1;
                     assert!(*width > 0, "{text}");
+                    if std::env::var_os("EINLANG_SHOW").is_some() {
+                        println!("only kept: {axis:?}\n{}\n{text}", planned.schedule);
+                    }
                 }
                 (None, _) => {}
             }

@@ -5,7 +5,7 @@
 
 use einlang_index::DivOp;
 use einlang_tir::op::Op;
-use einlang_tir::types::{Elem, Ident, Loc};
+use einlang_tir::types::{Elem, Ident};
 
 /// A register.
 pub(super) type Reg = u16;
@@ -297,6 +297,14 @@ pub(super) struct Code {
     /// The first of the registers that hold a buffer's strides.
     pub(super) strides: Vec<Reg>,
     pub(super) n_regs: usize,
-    /// Where instructions come from: the first one, and the place.
-    pub(super) locs: Vec<(u32, Loc)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instructions_are_small() {
+        assert!(size_of::<Inst>() <= 16, "{}", size_of::<Inst>());
+    }
 }

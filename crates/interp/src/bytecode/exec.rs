@@ -184,9 +184,7 @@ impl<'r> Machine<'r> {
                         rounds -= 1;
                         if rounds < 0 {
                             rounds = ROUNDS;
-                            self.meter
-                                .step(std::mem::take(&mut counted))
-                                .map_err(|stop| stop.at(self.loc(pc)))?;
+                            self.meter.step(std::mem::take(&mut counted))?;
                         }
                     }
                 }
@@ -239,9 +237,7 @@ impl<'r> Machine<'r> {
                         rounds -= 1;
                         if rounds < 0 {
                             rounds = ROUNDS;
-                            self.meter
-                                .step(std::mem::take(&mut counted))
-                                .map_err(|stop| stop.at(self.loc(pc)))?;
+                            self.meter.step(std::mem::take(&mut counted))?;
                         }
                     }
                 }
@@ -263,10 +259,6 @@ impl<'r> Machine<'r> {
     #[cold]
     fn lost(&self, _: usize) -> Result<(), Fault> {
         Err(Fault::Trap(SiteId(LOST)))
-    }
-
-    fn loc(&self, _: usize) -> einlang_tir::types::Loc {
-        einlang_tir::types::Loc::default()
     }
 
     /// Instructions that are not worth a place in the loop; where to go on, if elsewhere.
