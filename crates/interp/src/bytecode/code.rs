@@ -143,6 +143,12 @@ pub(super) enum Inst {
     Copy { dst: Reg, src: Reg },
     /// `dst = a op b`
     Fast { op: Fast, dst: Reg, a: Reg, b: Reg },
+    /// The quotient of two integers of at most 32 bits, truncated; traps on zero.
+    Quotient { dst: Reg, a: Reg, b: Reg, site: u32 },
+    /// The remainder of two signed integers; traps on zero.
+    Remainder { dst: Reg, a: Reg, b: Reg, site: u32 },
+    /// An index as an `i32`.
+    ToI32 { dst: Reg, a: Reg },
     /// Any operation, by its number.
     Apply(u32),
     /// `dst = a + b` of indices.

@@ -188,6 +188,21 @@ impl<'r> Machine<'r> {
                         }
                     }
                 }
+                Inst::ToI32 { dst, a } => self.set(dst, i64::from(self.index(a) as i32)),
+                Inst::Quotient { dst, a, b, site } => {
+                    let (a, b) = (self.index(a) as i32, self.index(b) as i32);
+                    if b == 0 {
+                        return Err(Fault::Trap(SiteId(site)));
+                    }
+                    self.set(dst, i64::from(a.wrapping_div(b)));
+                }
+                Inst::Remainder { dst, a, b, site } => {
+                    let (a, b) = (self.index(a), self.index(b));
+                    if b == 0 {
+                        return Err(Fault::Trap(SiteId(site)));
+                    }
+                    self.set(dst, a.wrapping_rem(b));
+                }
                 Inst::Jump(to) => pc = to as usize,
                 Inst::If { a, to } => {
                     if self.regs[usize::from(a)] != 0 {

@@ -15,7 +15,7 @@ use einlang_tir::types::Ident;
 use crate::schedule::{Compute, Schedule};
 
 /// A body of at most so many instructions may be computed more than once.
-const CHEAP: usize = 8;
+const CHEAP: usize = 2;
 
 /// Bodies grow when others are computed in them, up to this many instructions.
 const LARGE: usize = 2000;
