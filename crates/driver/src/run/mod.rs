@@ -187,9 +187,9 @@ impl Executable {
         self.lowered.outputs.iter().map(|output| output.name.as_str())
     }
 
-    /// The tensor code of the program.
-    pub fn modules(&self) -> &[einlang_tir::module::Module] {
-        &self.lowered.program.modules
+    /// The host and tensor code of the program.
+    pub fn program(&self) -> &einlang_tir::host::Program {
+        &self.lowered.program
     }
 
     /// Whether the value of the program is that of its function `main`.
