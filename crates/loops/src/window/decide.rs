@@ -112,6 +112,10 @@ impl Ordered<'_> {
         if self.is_data(read, at) {
             return axis.refuse(Why::DynamicSelfRead, read.loc);
         }
+        if axis.far.0 && gap.as_constant().is_none() {
+            // The axis is full already, and proofs are dear.
+            return;
+        }
         match self.context.range(relaxed, gap) {
             Extent::Nothing => {}
             Extent::Values(_, Some(most)) => axis.reaches(most.max(0).unsigned_abs(), read.loc),
