@@ -19,6 +19,8 @@ import warnings
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import cases_array  # noqa: E402
+import cases_edges  # noqa: E402
+import cases_files  # noqa: E402
 import cases_linalg  # noqa: E402
 import cases_math  # noqa: E402
 import cases_ml  # noqa: E402
@@ -35,13 +37,6 @@ ELSEWHERE = {
     for name in (
         "numerics::gradient_descent numerics::newton numerics::lbfgs numerics::least_squares "
         "numerics::levenberg_marquardt testing::check_deriv"
-    ).split()
-} | {
-    name: "touches files: tests/std"
-    for name in (
-        "io::load_npy io::load_npz io::load_csv io::load_safetensors io::save_npy io::save_npz "
-        "io::save_csv io::save_safetensors io::read_text io::write_text io::list_dir "
-        "image::load_png image::save_png image::load_pgm image::save_pgm"
     ).split()
 }
 
@@ -64,7 +59,8 @@ def main():
     # References meet NaN, infinities and empty axes on purpose.
     warnings.simplefilter("ignore")
     suite = Suite()
-    areas = (cases_math, cases_array, cases_linalg, cases_ml, cases_numerics, cases_random, cases_other)
+    areas = (cases_math, cases_array, cases_linalg, cases_ml, cases_numerics, cases_random, cases_other,
+             cases_files, cases_edges)
     for area in areas:
         area.add(suite)
     covered = {case.function for case in suite.cases}

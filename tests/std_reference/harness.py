@@ -11,7 +11,7 @@ import re
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -34,6 +34,9 @@ class Case:
     expression: str
     wants: list
     label: str
+    # Files that are there before, and files that are there afterwards: path, reader, expected value.
+    files: dict = field(default_factory=dict)
+    made: list = field(default_factory=list)
 
 
 class Suite:
@@ -69,6 +72,23 @@ class Suite:
         label = f"{function} #{len(self.cases)}: {source}"
         wants = list(wants) if isinstance(wants, tuple) else [wants]
         self.cases.append(Case(function, list(setup), source, [np.asarray(w) for w in wants], label))
+
+    def loads(self, function, name, data, template, want):
+        """An expression about a file with this content, whose path is the hole."""
+        path = f"f{len(self.cases)}/{name}"
+        text = template.replace("{folder}", json.dumps(os.path.dirname(path))).replace("{}", json.dumps(path))
+        self.text(function, text, want)
+        self.cases[-1].files[path] = data
+
+    def saves(self, function, name, template, value, read, want):
+        """A call that writes a file; `read` takes its bytes and must give `want`."""
+        number = len(self.cases)
+        path = f"f{number}/{name}"
+        text, setup = bind(f"a{number}_0", value) if value is not None else ("", [])
+        call = template.replace("{file}", json.dumps(path)).replace("{0}", text)
+        self.text(function, f"{{ {call}; true }}", np.bool_(True), setup)
+        self.cases[-1].files[f"f{number}/there"] = b""
+        self.cases[-1].made.append((path, read, np.asarray(want)))
 
 
 def bind(name, value):
@@ -122,6 +142,10 @@ def run(binary, cases):
         path = os.path.join(folder, "cases.ein")
         with open(path, "w", encoding="utf-8") as file:
             file.write(source)
+        for name, data in (item for case in cases for item in case.files.items()):
+            os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(data)
         observed = ",".join(name for names in leaves for name in names)
         command = [binary, "run", path, "--json", "--outputs", observed]
         try:
@@ -131,13 +155,25 @@ def run(binary, cases):
             problem = problem or done.stderr.strip()[:200] or f"exit code {code}"
         except subprocess.TimeoutExpired:
             code, problem = -1, f"no answer within {TIMEOUT_S} s"
-    if code == 0:
-        outputs = json.loads(answer)["outputs"]
-        return [[outputs[name] for name in names] for names in leaves]
+        if code == 0:
+            outputs = json.loads(answer)["outputs"]
+            found = [[outputs[name] for name in names] for names in leaves]
+            return [wrong_file(case, folder) or leaf for case, leaf in zip(cases, found)]
     if len(cases) == 1:
         return [problem]
     half = len(cases) // 2
     return run(binary, cases[:half]) + run(binary, cases[half:])
+
+
+def wrong_file(case, folder):
+    """What is wrong with the files that a case wrote, or nothing."""
+    for path, read, want in case.made:
+        with open(os.path.join(folder, path), "rb") as file:
+            got = np.asarray(read(file.read()))
+        same = got.dtype == want.dtype or want.dtype.kind == "U"
+        if not same or got.shape != want.shape or not np.array_equal(got, want):
+            return f"{path} holds {got.dtype}{list(got.shape)} {got.tolist()!r:.80}, expected {want.tolist()!r:.80}"
+    return None
 
 
 def numbers(data):

@@ -38,7 +38,7 @@ steps of `test`, in order:
   fmt clippy tidy tests docs conformance-check conformance std
 
 examples:
-  cargo xtask run examples/dynamic_programming/edit_distance.ein
+  cargo xtask run examples/tour.ein
   cargo xtask run model.ein --input lr=0.2 --json
   cargo xtask test                    # before every commit
   cargo xtask test clippy tidy        # two steps only

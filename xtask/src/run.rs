@@ -7,10 +7,7 @@ use std::process::Command;
 /// Builds `einlang` and runs the file in the caller's folder, passing the exit code through.
 pub(crate) fn run(project: &Project, args: &[String]) -> TaskResult {
     if args.is_empty() {
-        return Err(
-            "`run` needs a file: cargo xtask run examples/dynamic_programming/edit_distance.ein"
-                .to_owned(),
-        );
+        return Err("`run` needs a file: cargo xtask run examples/tour.ein".to_owned());
     }
     let binary = binary::build(project)?;
     let status = process::show(Command::new(binary).arg("run").args(args))?;

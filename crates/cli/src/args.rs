@@ -25,8 +25,10 @@ pub(crate) const HELP_TEMPLATE: &str =
     "{about}\n\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
 /// The answer to `--version`; `-V` gives its first words only.
-const LONG_VERSION: &str =
-    concat!(env!("CARGO_PKG_VERSION"), "\nbackends: interp (evaluates point by point)");
+const LONG_VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\nbackends: interp (evaluates point by point), bytecode (runs loops)"
+);
 
 const EXAMPLES: &str = "\
 Examples:

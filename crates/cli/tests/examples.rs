@@ -1,6 +1,5 @@
 //! Every program in `examples/` prints what its `//! stdout:` lines say, without a warning.
 //!
-//! A line `//! needs: …` names what the compiler cannot run yet; such a program is only checked.
 //! The programs in `NOT_YET` are right and the compiler is not: once one works it leaves the list.
 
 use std::fs;
@@ -11,17 +10,13 @@ use einlang_testkit::pages::files_below;
 use einlang_testkit::parallel::judge_all;
 
 /// Programs that language and library allow and that go wrong today, with what is in the way.
-const NOT_YET: &[(&str, &str)] = &[
-    ("ode_pde/laplace.ein", "`converged` after another statement"),
-    ("strings_and_data/calculator.ein", "a length of a list as the range of a recurrence"),
-];
+const NOT_YET: &[(&str, &str)] = &[];
 
 /// A program and what its last lines say about it.
 struct Example {
     /// Its path from `examples/`, with `/` between folders.
     name: String,
     stdout: String,
-    needs: Option<String>,
 }
 
 impl Example {
@@ -31,8 +26,7 @@ impl Example {
         let parts: Vec<_> = below.iter().map(|part| part.to_string_lossy()).collect();
         let lines = text.lines().filter_map(|line| line.strip_prefix("//! stdout:"));
         let stdout = lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line)));
-        let needs = text.lines().find_map(|line| line.strip_prefix("//! needs: "));
-        Example { name: parts.join("/"), stdout: stdout.collect(), needs: needs.map(str::to_owned) }
+        Example { name: parts.join("/"), stdout: stdout.collect() }
     }
 
     fn reason_it_fails(&self) -> Option<&'static str> {
@@ -51,9 +45,6 @@ impl Example {
     fn verdict(&self) -> Result<(), String> {
         if self.stdout.is_empty() {
             return Err("has no `//! stdout:` line".to_owned());
-        }
-        if self.needs.is_some() {
-            return expect(&einlang("check", &self.name), "checked 1 file: no errors\n");
         }
         expect(&einlang("run", &self.name), &self.stdout)
     }
@@ -106,18 +97,6 @@ fn lists_name_examples_that_exist() {
     let index = fs::read_to_string(examples().join("README.md")).expect("an index");
     for name in &names {
         assert!(index.contains(&format!("]({name})")), "the index does not name `{name}`");
-    }
-}
-
-#[test]
-fn the_index_marks_what_needs_derivatives() {
-    let index = fs::read_to_string(examples().join("README.md")).expect("an index");
-    for example in all() {
-        let link = format!("]({})", example.name);
-        let row = index.lines().find(|line| line.starts_with('|') && line.contains(&link));
-        let row = row.unwrap_or_default();
-        let marked = row.contains("*needs derivatives*");
-        assert_eq!(marked, example.needs.is_some(), "the row of `{}`: {row}", example.name);
     }
 }
 

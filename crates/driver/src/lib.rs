@@ -46,6 +46,7 @@ pub mod storage;
 pub use einlang_interp::options::{Backend, Interrupt, Options as Limits};
 pub use einlang_interp::report::{Region, Report};
 pub use einlang_loops::decide::Storage as StoragePlan;
+pub use einlang_loops::schedule::{Schedule, parse_schedules};
 pub use einlang_runtime::{Permits, files};
 pub use einlang_sema::shapes::Options;
 pub use memo::{Memo, Work};

@@ -7,7 +7,7 @@ use einlang_loops::plan::{Choices, plan};
 use einlang_sema::Resolved;
 use einlang_sema::lower::{self, Lowered};
 use einlang_source::Diagnostics;
-use einlang_tir::passes::{Ctx, PASSES, Pass, Stopped, pass, run_passes};
+use einlang_tir::passes::{Ctx, Mode, PASSES, Pass, Stopped, pass, run_passes};
 use einlang_tir::region::InstKind;
 
 use crate::pipeline::Compilation;
@@ -27,13 +27,14 @@ pub fn lowered(
 
 /// Expands the derivatives of a program, and runs the passes that every program goes through before
 /// it is evaluated.
-pub(crate) fn prepare(lowered: &mut Lowered) -> Result<(), Stopped> {
+pub(crate) fn prepare(lowered: &mut Lowered, mode: Mode) -> Result<(), Stopped> {
+    let ctx = Ctx { mode, ..Ctx::default() };
     let passes: Vec<Pass> = PREPARING.iter().filter_map(|name| pass(name)).collect();
     for module in &mut lowered.program.modules {
         let mut asks = false;
         module.for_each_inst(&mut |inst| asks |= matches!(inst.kind, InstKind::Deriv { .. }));
         let passes = if asks { PASSES } else { &passes };
-        run_passes(module, passes, &Ctx::default(), &mut |_, _| {})?;
+        run_passes(module, passes, &ctx, &mut |_, _| {})?;
     }
     Ok(())
 }

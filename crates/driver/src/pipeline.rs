@@ -144,6 +144,7 @@ stages! {
     SplitClauses "split_clauses" "the same, no two clauses with a point in common" |c, _| lowering::print(c, Some("split_clauses"));
     LowerRequests "lower-requests" "the same, with derivatives as ordinary code" |c, _| lowering::print(c, Some("lower_requests"));
     FoldConstants "fold_constants" "the same, with constants computed" |c, _| lowering::print(c, Some("fold_constants"));
+    Simplify "simplify" "the same, nothing computed twice in one place" |c, _| lowering::print(c, Some("simplify"));
     Decide "decide" "the schedule of each tensor module: orders, roles and storage" |c, _| lowering::print_loops(c, false);
     LowerLoops "lower_loops" "the loop IR of each tensor module" |c, _| lowering::print_loops(c, true);
 }

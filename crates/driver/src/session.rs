@@ -11,6 +11,7 @@ use einlang_sema::shapes::Options;
 use einlang_source::{Diagnostic, Diagnostics, FileId, Sources, World, WorldError};
 use einlang_syntax::Parse;
 use einlang_syntax::format::format_source;
+use einlang_tir::passes::Mode;
 
 use crate::document::{self, ModulePage};
 use crate::errors;
@@ -42,18 +43,34 @@ pub struct Session<'w> {
     world: &'w dyn World,
     sources: Sources,
     options: Options,
+    mode: Mode,
 }
 
 impl<'w> Session<'w> {
     /// A session without sources.
     pub fn new(world: &'w dyn World) -> Session<'w> {
-        Session { world, sources: Sources::new(), options: Options::default() }
+        Session {
+            world,
+            sources: Sources::new(),
+            options: Options::default(),
+            mode: Mode::default(),
+        }
     }
 
     /// What the command line says about warnings and outputs.
     pub fn with_options(mut self, options: Options) -> Session<'w> {
         self.options = options;
         self
+    }
+
+    /// How derivatives are computed; tests compare the ways.
+    pub fn with_mode(mut self, mode: Mode) -> Session<'w> {
+        self.mode = mode;
+        self
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        self.mode
     }
 
     pub(crate) fn options(&self) -> &Options {

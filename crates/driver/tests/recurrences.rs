@@ -15,7 +15,7 @@ use einlang_interp::value::HostValue;
 use einlang_loops::decide::{Storage, is_legal};
 use einlang_loops::ir::parse_kernel;
 use einlang_loops::plan::{Choices, plan};
-use einlang_loops::schedule::{Layout, Schedule, parse_schedule};
+use einlang_loops::schedule::{Layout, Schedule, parse_schedules};
 use einlang_sema::shapes::Options;
 use einlang_source::MemoryWorld;
 use einlang_testkit::generate::Source;
@@ -111,7 +111,7 @@ fn other_schedules(
         false => counts.n_full += 1,
     }
     let printed = planned.schedule.to_string();
-    assert_eq!(parse_schedule(&printed).as_ref(), Ok(&planned.schedule), "{printed}");
+    assert_eq!(parse_schedules(&printed), Ok(vec![planned.schedule.clone()]), "{printed}");
     let kernel = planned.kernel.to_string();
     let again = parse_kernel(&kernel).map(|kernel| kernel.to_string());
     assert_eq!(again.as_ref(), Ok(&kernel), "{kernel}");

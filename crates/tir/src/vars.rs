@@ -24,14 +24,14 @@ impl PartialEq for VarTable {
 }
 
 impl VarTable {
-    /// A new index variable; primes are added while the name is taken.
+    /// A new index variable; primes are added if the name is taken.
     pub fn index(&mut self, name: &str) -> Var {
         let var = self.names.index(name);
         self.indices.push(var);
         var
     }
 
-    /// A new symbol; primes are added while the name is taken.
+    /// A new symbol; primes are added if the name is taken.
     pub fn symbol(&mut self, name: &str) -> Var {
         let var = self.names.symbol(name);
         self.symbols.push(var);
@@ -40,7 +40,8 @@ impl VarTable {
 
     /// A new variable of the same kind and nearly the same name.
     pub fn fresh_like(&mut self, var: Var) -> Var {
-        let name = self.names.name(var).unwrap_or("v").trim_end_matches('\'').to_owned();
+        let name = self.names.name(var).unwrap_or("v");
+        let name = name.split_once('\'').map_or(name, |(base, _)| base).to_owned();
         match var.kind() {
             VarKind::Index => self.index(&name),
             _ => self.symbol(&name),

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use clap::Args;
+use einlang_driver::run::UnknownOutput;
 use einlang_driver::{Session, Stage};
 use einlang_source::{Diagnostics, Sources};
 
@@ -10,7 +11,7 @@ use crate::Shell;
 use crate::args::{CheckingArgs, HELP_TEMPLATE, ProgramArgs};
 use crate::exit::{Exit, Stop};
 use crate::inputs::{self, Input};
-use crate::message::counted;
+use crate::message::{Message, counted};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -83,7 +84,10 @@ impl Tally {
 pub(crate) fn run(args: &CheckArgs, shell: &Shell) -> Result<Exit, Stop> {
     let inputs = inputs::several(&args.programs, "check")?;
     inputs.warn_of_empty_directories(&shell.terminal);
-    let reports: Vec<Report> = inputs.list.iter().map(|input| check(input, shell, args)).collect();
+    let mut reports: Vec<Report> = Vec::with_capacity(inputs.list.len());
+    for input in &inputs.list {
+        reports.push(check(input, shell, args)?);
+    }
     let modules: HashSet<&String> = reports.iter().flat_map(|report| &report.modules).collect();
     let mut tally = Tally::default();
     for (input, report) in inputs.list.iter().zip(&reports) {
@@ -111,20 +115,25 @@ struct Report {
     printed: String,
 }
 
-fn check(input: &Input, shell: &Shell, args: &CheckArgs) -> Report {
+fn check(input: &Input, shell: &Shell, args: &CheckArgs) -> Result<Report, Stop> {
     let mut session = Session::new(&shell.world).with_options(args.checking.options());
     let (diagnostics, printed) = match (input.load(&mut session), args.printed()) {
         (Ok(file), Some(stage)) => {
             let printed = session.ir(file, Some(stage));
             (printed.diagnostics, printed.text)
         }
-        (Ok(file), None) => (session.check(file), String::new()),
+        (Ok(file), None) => {
+            if let Some(UnknownOutput { message, help }) = session.unknown_output(file) {
+                return Err(Stop::Usage(Message::error(message).with_help(help)));
+            }
+            (session.check(file), String::new())
+        }
         (Err(errors), _) => (errors, String::new()),
     };
     let sources = session.sources();
     let modules = sources.ids().skip(1).map(|file| sources.name(file).to_owned()).collect();
     let sources = if diagnostics.is_empty() { Sources::new() } else { sources.clone() };
-    Report { diagnostics, sources, modules, printed }
+    Ok(Report { diagnostics, sources, modules, printed })
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use einlang_driver::{
     Executable, Failure, Given, Limits, Outcome, Permits, Printer, ProjectIo, Report, RunOptions,
-    Session, StoragePlan,
+    Session, StoragePlan, parse_schedules,
 };
 use einlang_source::Diagnostics;
 
@@ -59,6 +59,9 @@ pub(crate) struct LimitArgs {
     /// What is kept of a recurrence: full (everything) or window (what is read later)
     #[arg(long, value_name = "PLAN", default_value = "window", hide_possible_values = true)]
     storage: Plan,
+    /// Compute tensors as the schedules in this file say, which `einlang ir --after decide` prints
+    #[arg(long, value_name = "FILE")]
+    schedule: Vec<PathBuf>,
     /// Treat integer overflow and NaN that appears as errors
     #[arg(long)]
     checked: bool,
@@ -119,6 +122,21 @@ impl LimitArgs {
         }
     }
 
+    /// The schedules in the files that were given.
+    fn schedules(&self) -> Result<Vec<einlang_driver::Schedule>, Stop> {
+        let mut schedules = Vec::new();
+        for path in &self.schedule {
+            let wrong = |why: String| {
+                let text = format!("`{}` cannot be used as a schedule: {why}", path.display());
+                let help = "`einlang ir --after decide` prints the schedules of a program";
+                Stop::Usage(Message::error(text).with_help(help))
+            };
+            let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+            schedules.extend(parse_schedules(&text).map_err(|error| wrong(error.to_string()))?);
+        }
+        Ok(schedules)
+    }
+
     /// The files that a program in this folder may touch.
     pub(crate) fn permits(&self, folder: &Path) -> Result<Permits, Stop> {
         Permits::new(folder, &self.allow_read, &self.allow_write).map_err(|error| {
@@ -129,13 +147,12 @@ impl LimitArgs {
 }
 
 impl RunArgs {
-    fn options(&self) -> RunOptions {
+    fn options(&self) -> Result<RunOptions, Stop> {
         let given = |(name, text): &(String, String)| (name.clone(), Given::Text(text.clone()));
-        RunOptions {
-            inputs: self.inputs.iter().map(given).collect(),
-            limits: self.limits.limits(self.checking.options().zero_fill),
-            timeout: self.limits.timeout,
-        }
+        let mut limits = self.limits.limits(self.checking.options().zero_fill);
+        limits.schedules = self.limits.schedules()?;
+        let inputs = self.inputs.iter().map(given).collect();
+        Ok(RunOptions { inputs, limits, timeout: self.limits.timeout })
     }
 
     fn permits(&self, input: &Input) -> Result<Permits, Stop> {
@@ -199,7 +216,7 @@ fn evaluate(
     executable: &Executable,
     shell: &Shell,
 ) -> Result<Result<Outcome, Failure>, Stop> {
-    let (options, permits) = (args.options(), args.permits(input)?);
+    let (options, permits) = (args.options()?, args.permits(input)?);
     let target = match (args.json, shell.terminal.is_for_people()) {
         (false, _) => Target::Output,
         (true, true) => Target::Error,

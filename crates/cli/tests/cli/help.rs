@@ -38,7 +38,7 @@ fn without_arguments_the_help_is_a_complaint() {
 fn versions_are_long_and_short() {
     let sandbox = Sandbox::new();
     let version = env!("CARGO_PKG_VERSION");
-    let backends = "backends: interp (evaluates point by point)";
+    let backends = "backends: interp (evaluates point by point), bytecode (runs loops)";
     sandbox
         .einlang(&["--version"])
         .ends_with(0)

@@ -38,6 +38,7 @@ use einlang_sema::hir::ENTRY_VALUE;
 use einlang_sema::lower;
 use einlang_sema::shapes::{self, Options};
 use einlang_source::{Diagnostics, FileId, Severity, Sources, World};
+use einlang_tir::passes::Mode;
 
 pub use input::{Input, input};
 pub use reader::Reader;
@@ -158,7 +159,10 @@ impl<'w> Repl<'w> {
             entry: Some(file),
         };
         let gaps = past::gaps(&compilation.diagnostics);
-        let executable = Executable::new(compilation, &self.sources, lowering, file, start)?;
+        let executable = {
+            let mode = Mode::default();
+            Executable::new(compilation, &self.sources, lowering, mode, file, start)?
+        };
         past::refuse_lost(&made, file, &executable, &self.sources).map_err(failure)?;
         let mut options = options.clone();
         options.inputs.retain(|(name, _)| executable.takes(name));

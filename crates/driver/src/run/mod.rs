@@ -7,6 +7,7 @@
 //! | file | owns |
 //! |---|---|
 //! | `inputs.rs`, `declared.rs`, `literal.rs` | what was given for the inputs, as values of their types |
+//! | `named.rs` | the outputs that can be asked for |
 //! | `outputs.rs` | the outputs as the language sees them, and as JSON |
 //! | `arrays.rs` | arrays of files and tensors of programs |
 //! | `project.rs` | the files that a program may touch, and its printing |
@@ -19,6 +20,7 @@ mod arrays;
 mod declared;
 mod inputs;
 mod literal;
+mod named;
 mod outputs;
 mod project;
 
@@ -29,14 +31,13 @@ use einlang_interp::io::Io;
 use einlang_interp::options::Options as Limits;
 use einlang_interp::stop::{Stop, StopCode};
 use einlang_interp::value::HostValue;
-use einlang_sema::Resolved;
-use einlang_sema::hir::{DefKind, Namespace, Res};
 use einlang_sema::lower::{self, Lowered, ProgramOutput};
 use einlang_sema::shapes::Options;
-use einlang_source::{Diagnostics, FileId, Sources, Span, nearest};
-use einlang_tir::passes::Stopped;
+use einlang_source::{Diagnostics, FileId, Sources, Span};
+use einlang_tir::passes::{Mode, Stopped};
 
 pub use inputs::Given;
+pub use named::UnknownOutput;
 pub use outputs::{Outcome, Output};
 pub use project::{Printer, ProjectIo};
 
@@ -98,7 +99,18 @@ impl Session<'_> {
         let compilation = self.compile(file);
         let Options { zero_fill, outputs, .. } = self.options().clone();
         let options = lower::Options { zero_fill, outputs, ..Default::default() };
-        Executable::new(compilation, self.sources(), options, file, start)
+        let mode = self.mode();
+        Executable::new(compilation, self.sources(), options, mode, file, start)
+    }
+
+    /// The first output that the options ask for and that a program without errors does not have.
+    pub fn unknown_output(&mut self, file: FileId) -> Option<UnknownOutput> {
+        let asked = self.options().outputs.clone()?;
+        let compilation = self.compile(file);
+        match compilation.diagnostics.has_errors() {
+            true => None,
+            false => named::unknown(&compilation, &asked),
+        }
     }
 
     /// Compiles and runs a program.
@@ -113,40 +125,22 @@ impl Session<'_> {
     }
 }
 
-/// Whether the root module has a function `main`, whose value is then that of the program.
-fn has_main(compilation: &Compilation) -> bool {
-    let Resolved { program, interner, .. } = &compilation.resolved;
-    let Some(root) = program.modules.values().next() else { return false };
-    root.scope.entries.iter().any(|((name, space), entry)| match entry.res {
-        Res::Def(def) => {
-            *space == Namespace::Values
-                && interner.resolve(*name) == "main"
-                && matches!(program.def(def).kind, DefKind::Fn(_))
-        }
-        _ => false,
-    })
-}
-
-fn no_output(name: &str, lowered: &Lowered) -> Failure {
-    let names = lowered.outputs.iter().map(|output| output.name.as_str());
-    let listed = names.clone().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    let help = match (nearest(name, names), lowered.outputs.is_empty()) {
-        (Some(near), _) => format!("did you mean `{near}`?"),
-        (None, true) => "the program has no outputs".to_owned(),
-        (None, false) => format!("its outputs are {listed}"),
-    };
-    Failure::Usage { message: format!("the program has no output `{name}`"), help }
-}
-
 impl Executable {
     /// Lowers a program without errors, whose compilation began at `start`.
     pub(crate) fn new(
         compilation: Compilation,
         sources: &Sources,
         options: lower::Options,
+        mode: Mode,
         file: FileId,
         start: Instant,
     ) -> Result<Executable, Failure> {
+        if let Some(asked) = &options.outputs
+            && !compilation.diagnostics.has_errors()
+            && let Some(UnknownOutput { message, help }) = named::unknown(&compilation, asked)
+        {
+            return Err(Failure::Usage { message, help });
+        }
         let mut made = match lowered(&compilation, &options) {
             Some(Ok(made)) => made,
             Some(Err(found)) => {
@@ -156,13 +150,7 @@ impl Executable {
             }
             None => return Err(Failure::Program(compilation.diagnostics)),
         };
-        let has = |name: &String| made.outputs.iter().any(|output| output.name == *name);
-        if let Some(missing) = options.outputs.iter().flatten().find(|name| !has(name)) {
-            let all = lower::Options { outputs: None, ..options.clone() };
-            let all = lowered(&compilation, &all).and_then(Result::ok);
-            return Err(no_output(missing, all.as_ref().unwrap_or(&made)));
-        }
-        match prepare(&mut made) {
+        match prepare(&mut made, mode) {
             Ok(()) => {}
             Err(Stopped::Rejected(found)) => {
                 let mut all = compilation.diagnostics;
@@ -179,7 +167,7 @@ impl Executable {
         let spelled = |name| interner.resolve(name).to_owned();
         let declared = Declared::all(program, sources, spelled);
         Ok(Executable {
-            main: has_main(&compilation),
+            main: named::has_main(&compilation),
             forms: forms.collect(),
             declared,
             place: Span::new(file, 0, 0),
@@ -220,6 +208,7 @@ impl Executable {
             storage: None,
             compiled_in: self.compiled_in,
             ran_in: start.elapsed(),
+            peak: options.limits.report.peak(),
         })
     }
 

@@ -29,6 +29,8 @@ pub struct Outcome {
     pub compiled_in: Duration,
     /// How long the evaluation took.
     pub ran_in: Duration,
+    /// The most bytes that values took at once.
+    pub peak: u64,
 }
 
 /// One output.
@@ -53,11 +55,12 @@ impl Outcome {
             .map(|output| format!("{}: {}", json_text(&output.name), output.json()))
             .collect();
         format!(
-            "{{\"outputs\": {{{}}}, \"storage\": {}, \"timings\": {{\"compile\": {:.6}, \"run\": {:.6}}}}}",
+            "{{\"outputs\": {{{}}}, \"storage\": {}, \"timings\": {{\"compile\": {:.6}, \"run\": {:.6}, \"peak_bytes\": {}}}}}",
             outputs.join(", "),
             self.storage.as_deref().unwrap_or("{}"),
             self.compiled_in.as_secs_f64(),
             self.ran_in.as_secs_f64(),
+            self.peak,
         )
     }
 

@@ -252,7 +252,14 @@ pub(super) struct Apply {
     pub(super) result: Elem,
     pub(super) dst: Reg,
     pub(super) args: [Reg; 3],
+    pub(super) site: u32,
 }
+
+/// A trap without a site: an operation that only `--checked` lets fail.
+pub(super) const NO_SITE: u32 = u32::MAX;
+
+/// A trap without a site: an address or a size that a correct kernel never has.
+pub(super) const LOST: u32 = u32::MAX - 1;
 
 /// The shape of a buffer, as registers.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use einlang_tir::constant::Const;
 
 use super::Fault;
 use super::buffer::{Data, Memory};
-use super::code::{Call, Code, Inst, Reg};
+use super::code::{Call, Code, Inst, LOST, Reg};
 use super::keys::{Keys, place};
 use super::pairs::Pairs;
 use crate::host::HostFunctions;
@@ -79,7 +79,7 @@ impl<'r> Machine<'r> {
                 }
             };
             if !(-LARGEST..=LARGEST).contains(&value) {
-                return Err(Fault::Trap(SiteId(u32::MAX)));
+                return Err(Fault::Trap(SiteId(LOST)));
             }
             machine.regs[usize::from(*reg)] = value as u64;
         }
@@ -262,7 +262,7 @@ impl<'r> Machine<'r> {
     /// Something that a correct kernel never does: the oracle decides.
     #[cold]
     fn lost(&self, _: usize) -> Result<(), Fault> {
-        Err(Fault::Trap(SiteId(u32::MAX)))
+        Err(Fault::Trap(SiteId(LOST)))
     }
 
     fn loc(&self, _: usize) -> einlang_tir::types::Loc {
@@ -278,7 +278,7 @@ impl<'r> Machine<'r> {
                 let x = apply_.args.map(|reg| self.regs[usize::from(reg)]);
                 match apply(apply_.op, apply_.elems, apply_.result, x, checked) {
                     Ok(bits) => self.regs[usize::from(apply_.dst)] = bits,
-                    Err(_) => return Err(Fault::Trap(SiteId(u32::MAX))),
+                    Err(_) => return Err(Fault::Trap(SiteId(apply_.site))),
                 }
             }
             Inst::Min { dst, a, b } => self.set(dst, self.index(a).min(self.index(b))),
@@ -328,7 +328,7 @@ impl<'r> Machine<'r> {
             }
             Inst::PairsEnd { state, dst, any } => {
                 let sum = self.pairs[usize::from(state)].end();
-                let sum = sum.map_err(|()| Fault::Trap(SiteId(u32::MAX)))?;
+                let sum = sum.map_err(|()| Fault::Trap(SiteId(LOST)))?;
                 self.regs[usize::from(any)] = u64::from(sum.is_some());
                 self.regs[usize::from(dst)] = sum.unwrap_or(0);
             }
@@ -367,7 +367,7 @@ impl<'r> Machine<'r> {
                 if let Some(pairs) = self.pairs.get_mut(usize::from(pairs))
                     && !pairs.skip_to(position)
                 {
-                    return Err(Fault::Trap(SiteId(u32::MAX)));
+                    return Err(Fault::Trap(SiteId(LOST)));
                 }
             }
             _ => {}
@@ -406,7 +406,7 @@ impl<'r> Machine<'r> {
                 let shape = &self.code.shapes[at as usize];
                 let extents: Vec<i64> = shape.extents.iter().map(|reg| self.index(*reg)).collect();
                 if extents.iter().any(|extent| *extent > LARGEST) {
-                    return Err(Fault::Trap(SiteId(u32::MAX)));
+                    return Err(Fault::Trap(SiteId(LOST)));
                 }
                 let number = usize::from(shape.buf);
                 self.memory[number].alloc(&self.kernel.buffers[number], &extents, self.meter)?;
@@ -423,7 +423,7 @@ impl<'r> Machine<'r> {
                 let (data, marks) = (source.storage().clone(), source.marks.clone());
                 let target = &mut self.memory[usize::from(to)];
                 if data.len() != target.storage().len() {
-                    return Err(Fault::Trap(SiteId(u32::MAX)));
+                    return Err(Fault::Trap(SiteId(LOST)));
                 }
                 (target.data, target.marks) = (Data::Own(data), marks);
             }

@@ -70,7 +70,11 @@ impl Compiled {
     /// What trapped.
     pub(crate) fn site(&self, site: SiteId) -> String {
         let found = self.kernel.sites.get(site.0 as usize);
-        format!("trap: {}", found.map_or("an operation", |site| site.what.as_str()))
+        let what = match site.0 {
+            code::LOST => "an address or a size that should not be",
+            _ => found.map_or("an operation", |site| site.what.as_str()),
+        };
+        format!("trap: {what}")
     }
 
     /// Runs it on inputs and numbers.
@@ -86,7 +90,7 @@ impl Compiled {
                 input.elem() == buffer.elem && input.shape().len() == buffer.dims.len()
             });
         if !fits {
-            return Err(Fault::Trap(SiteId(u32::MAX)));
+            return Err(Fault::Trap(SiteId(code::LOST)));
         }
         let memory = inputs.iter().map(|input| Memory::of_input(Arc::clone(input))).collect();
         let mut machine = Machine::new(&self.kernel, &self.code, memory, numbers, meter, host)?;

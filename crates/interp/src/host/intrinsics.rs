@@ -17,6 +17,24 @@ fn wrong<T>() -> Result<T, Stop> {
     Err(Stop::internal("an intrinsic got other operands than its row says"))
 }
 
+/// The element type and rank of what a loader gives; a scalar has no axes.
+fn loaded_type(result: Option<&HostType>) -> Result<(Elem, usize), Stop> {
+    match result {
+        Some(HostType::Tensor(elem, rank)) => Ok((*elem, *rank)),
+        Some(HostType::Scalar(elem)) => Ok((*elem, 0)),
+        _ => wrong(),
+    }
+}
+
+/// What was loaded, as a value of the type that is wanted.
+fn loaded(tensor: TensorValue, result: Option<&HostType>) -> Result<HostValue, Stop> {
+    if !matches!(result, Some(HostType::Scalar(_))) {
+        return Ok(HostValue::tensor(tensor));
+    }
+    let value = tensor.consts().next();
+    value.map_or_else(wrong, |value| Ok(value.into()))
+}
+
 impl Executor<'_, '_> {
     /// Executes an intrinsic; `None` for those that give nothing.
     pub(super) fn intrinsic(
@@ -46,8 +64,8 @@ impl Executor<'_, '_> {
                 HostValue::list(names.iter().map(|name| HostValue::str(name)).collect())
             }
             (Intrinsic::LoadTensor, [HostValue::Str(format), HostValue::Str(path)]) => {
-                let Some(HostType::Tensor(elem, rank)) = result else { return wrong() };
-                HostValue::tensor(self.io.load_tensor(format, path, *elem, *rank)?)
+                let (elem, rank) = loaded_type(result)?;
+                loaded(self.io.load_tensor(format, path, elem, rank)?, result)?
             }
             (
                 Intrinsic::SaveTensor,
@@ -57,11 +75,18 @@ impl Executor<'_, '_> {
                 return Ok(None);
             }
             (
+                Intrinsic::SaveTensor,
+                [HostValue::Str(format), HostValue::Str(path), HostValue::Scalar(value)],
+            ) => {
+                self.io.save_tensor(format, path, &TensorValue::scalar(*value))?;
+                return Ok(None);
+            }
+            (
                 Intrinsic::LoadNamed,
                 [HostValue::Str(format), HostValue::Str(path), HostValue::Str(name)],
             ) => {
-                let Some(HostType::Tensor(elem, rank)) = result else { return wrong() };
-                HostValue::tensor(self.io.load_named(format, path, name, *elem, *rank)?)
+                let (elem, rank) = loaded_type(result)?;
+                loaded(self.io.load_named(format, path, name, elem, rank)?, result)?
             }
             (
                 Intrinsic::SaveNamed,
@@ -129,6 +154,10 @@ impl Executor<'_, '_> {
                 let Some(HostType::List(of)) = result else { return wrong() };
                 lists::to_list(tensor, of)
             }
+            (Intrinsic::ZipRecords, [value]) => match result {
+                Some(HostType::List(of)) => self.zip_records(value, of),
+                _ => wrong(),
+            },
             (Intrinsic::Extent, [HostValue::Tensor(tensor), HostValue::Scalar(axis)]) => {
                 let axis = axis.as_int().and_then(|axis| usize::try_from(axis).ok());
                 match axis.and_then(|axis| tensor.shape().get(axis)) {

@@ -11,6 +11,7 @@ mod intrinsics;
 mod lists;
 mod machine;
 mod names;
+mod records;
 mod step;
 
 use std::cell::RefCell;
@@ -20,7 +21,7 @@ use std::sync::Arc;
 
 use einlang_loops::plan::Choices;
 use einlang_tir::constant::Const;
-use einlang_tir::host::{HostFn, HostType, Program};
+use einlang_tir::host::{HostFn, HostType, Program, TypeDecl};
 use einlang_tir::module::Module;
 use einlang_tir::types::{Elem, Ident};
 
@@ -70,6 +71,7 @@ pub(crate) struct Shared<'p> {
     functions: HashMap<&'p Ident, &'p HostFn>,
     names: Names,
     modules: HashMap<&'p str, &'p Module>,
+    structs: HashMap<&'p Ident, Vec<&'p HostType>>,
     prepared: RefCell<HashMap<String, Prepared>>,
     compiled: RefCell<HashMap<String, Option<Rc<Compiled>>>>,
 }
@@ -80,9 +82,15 @@ impl<'p> Shared<'p> {
             functions: program.functions.iter().map(|f| (&f.name, f)).collect(),
             names: Names::new(program)?,
             modules: program.modules.iter().map(|m| (m.name.as_str(), m)).collect(),
+            structs: program.types.iter().filter_map(struct_types).collect(),
             prepared: RefCell::new(HashMap::new()),
             compiled: RefCell::new(HashMap::new()),
         })
+    }
+
+    /// The types of the fields of a struct.
+    pub(crate) fn field_types(&self, name: &Ident) -> Option<&[&'p HostType]> {
+        self.structs.get(name).map(Vec::as_slice)
     }
 
     fn function(&self, name: &Ident) -> Result<&'p HostFn, Stop> {
@@ -122,6 +130,15 @@ impl Shared<'_> {
         let made = made.ok().map(Rc::new);
         self.compiled.borrow_mut().insert(name.as_str().to_owned(), made.clone());
         made
+    }
+}
+
+fn struct_types(decl: &TypeDecl) -> Option<(&Ident, Vec<&HostType>)> {
+    match decl {
+        TypeDecl::Struct { name, fields } => {
+            Some((name, fields.iter().map(|field| &field.1).collect()))
+        }
+        TypeDecl::Enum { .. } => None,
     }
 }
 

@@ -80,6 +80,13 @@ impl Lower<'_> {
             Some(open) => (MinMax::from(0), open.end.clone()),
             None => hull(&projected, var)?,
         };
+        // What no round can change is asked once.
+        let before = match (projected.sets(), &open) {
+            ([set], None) => Set::new(set.constraints().filter(|c| !c.expr().mentions(var)))?,
+            _ => Set::everything(),
+        };
+        let outer = self.context.clone();
+        self.context = self.context.intersect(&before).unwrap_or(outer.clone());
         let loc_until = open.as_ref().map(|open| open.until.extent);
         let (stmts, condition) = self.in_loop(var, down, |lower, out| {
             if let ([set], true) = (projected.sets(), loc_until.is_none())
@@ -107,8 +114,10 @@ impl Lower<'_> {
             }
             _ => None,
         };
+        self.context = outer;
         let ended = until.is_some();
-        out.push(Stmt::Loop(Box::new(Loop { range, role: Role::Seq, until, body })));
+        let stmt = Stmt::Loop(Box::new(Loop { range, role: Role::Seq, until, body }));
+        out.extend(guarded(before, vec![stmt]));
         if ended { self.ready(out) } else { Ok(()) }
     }
 

@@ -108,7 +108,6 @@ fn place_fixed(
 
 /// The bounds of a dimension, the upper one excluded.
 fn bounds(set: &Set, dims: &[Var], at: usize) -> Result<(MinMax, MinMax)> {
-    let own = Domain::new(&dims[..=at], set.clone());
     let later = &dims[at + 1..];
     let known = |a: &&Affine| !later.iter().any(|dim| a.mentions(*dim));
     let (mut lower, mut upper) = side_bounds(set, dims[at], &known)?;
@@ -128,7 +127,6 @@ fn bounds(set: &Set, dims: &[Var], at: usize) -> Result<(MinMax, MinMax)> {
             ));
         }
     }
-    let _ = own;
     Ok((MinMax::max_of(lower)?, MinMax::min_of(upper)?))
 }
 
@@ -211,4 +209,86 @@ pub(super) fn ranges_of(domain: &Domain, context: &Set) -> Result<(Vec<Range>, O
         ranges.push(Range { var: dims[at], lo, hi, down: false });
     }
     Ok((ranges, Some(within(&simple))))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use einlang_index::Vars;
+
+    use super::*;
+
+    /// The points that the loops of a scan visit, in order.
+    fn visited(scan: &Scan, dims: &[Var], params: &HashMap<Var, i64>) -> Vec<Vec<i64>> {
+        let mut found = Vec::new();
+        let mut values = params.clone();
+        if scan.before.contains(&|var| values[&var]).expect("small numbers") {
+            visit(&scan.levels, scan, dims, &mut values, &mut found);
+        }
+        found
+    }
+
+    fn visit(
+        levels: &[Level],
+        scan: &Scan,
+        dims: &[Var],
+        values: &mut HashMap<Var, i64>,
+        found: &mut Vec<Vec<i64>>,
+    ) {
+        let number = |value: i128| i64::try_from(value).expect("small numbers");
+        match levels.split_first() {
+            None => {
+                if scan.inside.contains(&|var| values[&var]).expect("small numbers") {
+                    found.push(dims.iter().map(|dim| values[dim]).collect());
+                }
+            }
+            Some((Level::Bind(var, expr), rest)) => {
+                let value = expr.eval(&|var| values[&var]).expect("small numbers");
+                values.insert(*var, number(value));
+                visit(rest, scan, dims, values, found);
+            }
+            Some((Level::Range(range), rest)) => {
+                let lo = number(range.lo.eval(&|var| values[&var]).expect("small numbers"));
+                let hi = number(range.hi.eval(&|var| values[&var]).expect("small numbers"));
+                for x in lo..hi {
+                    values.insert(range.var, x);
+                    visit(rest, scan, dims, values, found);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_point_is_visited_once() {
+        let texts = [
+            "{ [i, j] : 0 <= i < n and 0 <= j <= i }",
+            "{ [i, j] : 0 <= i < 5 and j = 2*i - 1 }",
+            "{ [i, j] : 0 <= i + j <= n and 0 <= i - j <= 3 }",
+            "{ [i, j] : 0 <= 3*i + 2*j < 7 and 0 <= i < 9 and 0 <= j < 9 }",
+            "{ [i, j] : 2*i = 3*j and 0 <= j < n }",
+            "{ [i, j] : 0 <= i < n and 0 <= j < 4 and (i + j) mod 3 = 1 }",
+            "{ [i, j] : i = n - 4 and 0 <= j < i }",
+        ];
+        for text in texts {
+            for n in 0..7 {
+                let mut vars = Vars::new();
+                let symbol = vars.symbol("n");
+                let domain = Domain::parse(text, &mut vars).expect("it reads");
+                let params: HashMap<Var, i64> = [(symbol, n)].into_iter().collect();
+                let [set] = domain.sets() else { panic!("{text} is one set") };
+                for ordered in [true, false] {
+                    let scan = scan_set(set, domain.dims(), ordered, &Set::everything());
+                    let found = visited(&scan.expect("it is bounded"), domain.dims(), &params);
+                    let mut sorted = found.clone();
+                    sorted.sort_unstable();
+                    let all = (-20..20).flat_map(|i| (-20..20).map(move |j| vec![i, j]));
+                    let inside =
+                        |point: &Vec<i64>| domain.contains(point, &|_| n).expect("small numbers");
+                    assert_eq!(sorted, all.filter(inside).collect::<Vec<_>>(), "{text}, n = {n}");
+                    assert!(!ordered || found == sorted, "{text} in order");
+                }
+            }
+        }
+    }
 }

@@ -15,7 +15,7 @@ use einlang_tir::order::{Form, Statement};
 use einlang_tir::types::Ident;
 
 pub use crate::ir::{Layout, Role};
-pub use text::parse_schedule;
+pub use text::parse_schedules;
 pub(crate) use text::{parse_layout, show_layout};
 
 /// The schedule of a module.

@@ -94,19 +94,20 @@ fn show_nest(
     }
 }
 
-/// Reads a schedule.
-pub fn parse_schedule(text: &str) -> Result<Schedule, TextError> {
+/// Reads schedules, one after the other.
+pub fn parse_schedules(text: &str) -> Result<Vec<Schedule>, TextError> {
     let mut cursor = Cursor::new(text);
-    cursor.expect_word("schedule")?;
-    let mut schedule = Schedule { module: cursor.name()?, groups: Vec::new() };
-    cursor.expect("{")?;
-    while !cursor.eat("}") {
-        schedule.groups.push(parse_group(&mut cursor)?);
+    let mut schedules = Vec::new();
+    while !cursor.is_at_end() {
+        cursor.expect_word("schedule")?;
+        let mut schedule = Schedule { module: cursor.name()?, groups: Vec::new() };
+        cursor.expect("{")?;
+        while !cursor.eat("}") {
+            schedule.groups.push(parse_group(&mut cursor)?);
+        }
+        schedules.push(schedule);
     }
-    match cursor.is_at_end() {
-        true => Ok(schedule),
-        false => cursor.fail("expected the end"),
-    }
+    Ok(schedules)
 }
 
 fn parse_group(cursor: &mut Cursor<'_>) -> Parsed<GroupSchedule> {

@@ -3,6 +3,8 @@
 
 use einlang_source::{Code, Diagnostic, Span};
 
+use super::{CLOSURE, SIGNATURE};
+
 use crate::hir::Scalar;
 
 /// One side of an operator.
@@ -122,6 +124,12 @@ pub(crate) fn not_bool(op: &str, ty: &str, span: Span) -> Diagnostic {
 
 /// Elements of one array with different types.
 pub(crate) fn elements_differ(first: &str, found: &str, span: Span, at: Span) -> Diagnostic {
+    let help = match first == CLOSURE {
+        true => SIGNATURE.to_owned(),
+        false => {
+            format!("convert with `… as {first}`, or use a tuple for values of different types")
+        }
+    };
     Diagnostic::error(
         Code::E0401,
         format!("the elements of an array have one type, not `{first}` and `{found}`"),
@@ -129,7 +137,7 @@ pub(crate) fn elements_differ(first: &str, found: &str, span: Span, at: Span) ->
         format!("this is `{found}`"),
     )
     .with_label(at, format!("the first element is `{first}`"))
-    .with_help(format!("convert with `… as {first}`, or use a tuple for values of different types"))
+    .with_help(help)
 }
 
 /// The mean of integers would be a rounded number.

@@ -2,6 +2,8 @@
 
 use einlang_source::{Code, Diagnostic, Span};
 
+use super::{CLOSURE, SIGNATURE};
+
 /// `if n { … }`
 pub(crate) fn condition_not_bool(what: &str, ty: &str, span: Span) -> Diagnostic {
     Diagnostic::error(
@@ -26,6 +28,7 @@ pub(crate) fn branches_differ(
     };
     let help = match numbers(first) && numbers(found) {
         true => format!("convert one of them: `… as {first}`"),
+        false if first == CLOSURE => SIGNATURE.to_owned(),
         false => format!("give both the type `{first}`"),
     };
     Diagnostic::error(

@@ -91,3 +91,10 @@ fn suggest<'a>(
         None => diagnostic.with_help(otherwise),
     }
 }
+
+/// How the type of a function of known identity is shown.
+pub(crate) const CLOSURE: &str = "closure";
+
+/// What to do where two different functions meet.
+const SIGNATURE: &str = "two functions have a type in common only where a signature is written: \
+    annotate the binding, parameter or result, as in `let f: (i32) -> i32 = …`";

@@ -120,7 +120,11 @@ impl<'p> Lower<'p> {
         for item in items {
             let value = self.eval(*item)?;
             let value = self.settled(&value)?;
-            args.push(self.as_list(&value, &self.ty(*item), &super::block::item_type(ty))?);
+            let element = super::block::item_type(ty);
+            args.push(match &element {
+                Ty::Fn(_) => self.hosted(&value, &element)?,
+                _ => self.as_list(&value, &self.ty(*item), &element)?,
+            });
         }
         let host = self.host_type(ty)?;
         let value = self.host_value_of(host.clone(), HostKind::List(args));

@@ -134,7 +134,7 @@ impl<'p> Lower<'p> {
         }
         let mut operands = Vec::with_capacity(args.len());
         for (value, ty) in &values {
-            operands.push(self.hosted(value, ty)?);
+            operands.push(self.shown(value, ty)?);
         }
         self.host_effect(HostKind::Intrinsic(Intrinsic::Print, operands));
         Ok(Val::unit())

@@ -85,6 +85,13 @@ impl<'p> Lower<'p> {
                 let value = self.host_value_of(host_type, HostKind::Apply(host.clone(), operands));
                 self.lifted(value, ret, "result")
             }
+            (_, Val::Fn(value)) => match self.instance_for(&value.ty, types) {
+                Some(id) => {
+                    let target = Some(Callee::Instance(id));
+                    self.apply_function(function, target, args, types, ret)
+                }
+                None => unsupported(self.here, "a call of this value"),
+            },
             _ => unsupported(self.here, "a call of this value"),
         }
     }

@@ -65,6 +65,20 @@ impl<'p> Lower<'p> {
         }
         let mut matched = first.clone();
         matched.tests.remove(0);
+        if let PatternKind::Array(items) = &pattern.kind {
+            let fits = self.test_length(items, &value)?;
+            let others = rows.clone();
+            let fitting = |cx: &mut Self| {
+                // An element is looked at only if there is one.
+                let inner = cx.inner(pattern, &value, &ty)?;
+                matched.tests.splice(0..0, inner);
+                cx.decide([vec![matched], others].concat(), result)
+            };
+            return match rows.is_empty() && first.arm.guard.is_none() {
+                true => fitting(self),
+                false => self.host_if(&fits, result, fitting, |cx| cx.decide(rows, result)),
+            };
+        }
         if rows.is_empty() && first.arm.guard.is_none() {
             // Every value matches some arm, so here it is this one.
             return self.decide(vec![matched], result);

@@ -270,6 +270,9 @@ impl<'p> Lower<'p> {
             return self.host_binary(op, a, b, &left_ty);
         }
         let ty = self.ty(expr);
+        if matches!(op, BinaryOp::Eq | BinaryOp::Ne) && matches!(ty, Ty::Scalar(_)) {
+            return self.equality(op, &a, &b, &left_ty);
+        }
         self.map_leaves(&[a, b], &ty, move |cx, args| cx.binary_op(op, args))
     }
 

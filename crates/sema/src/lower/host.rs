@@ -131,6 +131,19 @@ impl<'p> Lower<'p> {
         }
     }
 
+    /// A value as `print` is to show it: a tensor of records as lists of records.
+    pub(super) fn shown(&mut self, value: &Val<'p>, ty: &Ty) -> R<HostArg> {
+        let host = self.hosted(value, ty)?;
+        let Ty::Tensor(element, extents) = ty else { return Ok(host) };
+        if self.parts(element).is_none() || !self.is_numeric(element) {
+            return Ok(host);
+        }
+        let mut list = self.host_type(element)?;
+        extents.iter().for_each(|_| list = HostType::List(Box::new(list.clone())));
+        let kind = HostKind::Intrinsic(Intrinsic::ZipRecords, vec![host]);
+        Ok(self.host_value_of(list, kind))
+    }
+
     /// The value with lazy tensors and index expressions named, so that a `run` gives them all.
     pub(super) fn settled(&mut self, value: &Val<'p>) -> R<Val<'p>> {
         Ok(match value {

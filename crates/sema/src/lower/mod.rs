@@ -18,7 +18,7 @@
 //! | `value.rs`, `types.rs` | values and activations; host types, leaves of records |
 //! | `module.rs`, `tensors.rs`, `symbols.rs` | modules and regions under construction, named tensors, index expressions |
 //! | `classify.rs`, `captures.rs` | which code must be on the host, what functions capture |
-//! | `expr.rs`, `names.rs`, `scalar.rs`, `whole.rs`, `arrays.rs`, `access.rs`, `update.rs`, `subscript.rs` | expressions |
+//! | `expr.rs`, `names.rs`, `scalar.rs`, `whole.rs`, `arrays.rs`, `access.rs`, `update.rs`, `update_list.rs`, `subscript.rs` | expressions |
 //! | `branch.rs`, `patterns.rs`, `decide.rs`, `conditions.rs` | `if`, `match`, `where` |
 //! | `block.rs`, `clauses.rs`, `sizes.rs`, `order.rs`, `tables.rs`, `table_order.rs`, `table_visit.rs`, `table_reads.rs` | statements and indexed definitions |
 //! | `reduce.rs`, `host_reduce.rs`, `extremes.rs`, `comprehend.rs`, `derive.rs`, `reclaim.rs` | reductions, comprehensions, derivatives |
@@ -69,6 +69,7 @@ mod tensors;
 mod text;
 mod types;
 mod update;
+mod update_list;
 mod value;
 mod whole;
 

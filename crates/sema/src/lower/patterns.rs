@@ -1,5 +1,6 @@
 //! Patterns: tests and bindings on values.
 
+use einlang_index::VarKind;
 use einlang_tir::constant::Const;
 use einlang_tir::host::{HostArg, HostKind, HostType, Intrinsic};
 use einlang_tir::op::Op;
@@ -7,9 +8,10 @@ use einlang_tir::types::Elem;
 
 use super::decide::Test;
 use super::types::elem_of;
-use super::value::{R, Scalar, Val};
+use super::value::{Form, R, Scalar, Val};
 use super::{Lower, unsupported};
-use crate::hir::{Literal, Pattern, PatternKind, Res};
+use crate::hir::{Literal, LocalId, Pattern, PatternKind, Res};
+use crate::shapes::Shape;
 use crate::types::Ty;
 
 impl<'p> Lower<'p> {
@@ -128,7 +130,7 @@ impl<'p> Lower<'p> {
     }
 
     /// Whether a vector is as long as an array pattern wants.
-    fn test_length(&mut self, items: &[Pattern], value: &Val<'p>) -> R<Scalar> {
+    pub(super) fn test_length(&mut self, items: &[Pattern], value: &Val<'p>) -> R<Scalar> {
         let has_rest = items.iter().any(|item| matches!(item.kind, PatternKind::Rest(_)));
         let n_fixed = items.len() - usize::from(has_rest);
         let op = if has_rest { Op::Ge } else { Op::Eq };
@@ -220,6 +222,18 @@ impl<'p> Lower<'p> {
         self.read_specs(value, &[slice])
     }
 
+    /// The variable of a loop over a range is one of the analysis too.
+    fn bind_loop_index(&mut self, local: LocalId, value: &Val<'p>) {
+        let shapes = self.shapes.instance(self.frame.instance);
+        let Some(Shape::Int(index)) = shapes.locals.get(&local) else { return };
+        let var = index.as_quasi().and_then(einlang_index::Quasi::as_var);
+        let Some(var) = var.filter(|var| var.kind() == VarKind::Index) else { return };
+        if let Val::Scalar(Scalar { elem, form: Form::Host(host) }) = value {
+            let wide = self.host_cast(host.clone(), *elem, Elem::I64);
+            self.frame.bind_host_var(var, wide);
+        }
+    }
+
     /// Binds the names of a pattern that matches.
     pub(super) fn bind_pattern(&mut self, pattern: &'p Pattern, value: &Val<'p>, ty: &Ty) -> R<()> {
         match &pattern.kind {
@@ -228,6 +242,7 @@ impl<'p> Lower<'p> {
                 self.give_name(value, &name);
                 let named = self.owned(*local, value)?;
                 self.frame.bind(*local, named);
+                self.bind_loop_index(*local, value);
                 match inner {
                     Some(inner) => self.bind_pattern(inner, value, ty),
                     None => Ok(()),

@@ -57,6 +57,7 @@ impl<'p> Lower<'p> {
                 _ => unsupported(self.here, self.nameless(var)),
             },
             Some(Origin::Until(instance, local)) => self.open_extent(var, instance, local),
+            Some(Origin::Computed(size)) => self.extent(&size),
             _ => unsupported(self.here, self.nameless(var)),
         }
     }

@@ -20,7 +20,7 @@ use super::value::{R, Val};
 use super::{Lower, unsupported};
 use crate::hir::{Clause, ExprId, ExprKind, LocalId, Res};
 use crate::shapes::Origin;
-use crate::types::{Callee, Ty, walk};
+use crate::types::{Callee, FnTy, Ty, walk};
 
 /// A definition that is being evaluated.
 #[derive(Clone)]
@@ -83,6 +83,19 @@ impl<'p> Lower<'p> {
                 elem_of(&callee.ret).is_none()
                     || callee.params.iter().any(|ty| elem_of(ty).is_none())
                     || captures.iter().any(|c| elem_of(&self.capture_type(c)).is_none())
+            }
+            (ExprKind::Call { callee, .. }, Some(Callee::Function(FnTy::Declared(..)))) => {
+                !self.is_known_function(*callee)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a callee is a function whose code is known here.
+    fn is_known_function(&self, callee: ExprId) -> bool {
+        match self.body().kind(callee) {
+            ExprKind::Name(Res::Local(local)) => {
+                matches!(self.frame.lookup(self.frame.body, *local), Some(Val::Fn(_)))
             }
             _ => false,
         }

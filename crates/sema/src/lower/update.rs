@@ -26,8 +26,8 @@ impl<'p> Lower<'p> {
         updates: &'p [(Vec<Subscript>, ExprId)],
     ) -> R<Val<'p>> {
         let value = self.eval(base)?;
-        if matches!(value, Val::Host(..)) {
-            return unsupported(self.here, "`with` on a list");
+        if let Val::Host(host, ty) = &value {
+            return self.update_list(host.clone(), &ty.clone(), updates);
         }
         let base = self.named(value, "base")?;
         let mut patches = Vec::with_capacity(updates.len());

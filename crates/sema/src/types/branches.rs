@@ -27,9 +27,9 @@ impl Checker<'_> {
             };
         }
         self.condition(condition, "the condition of `if`");
-        let first = self.infer_hinted(then, hint);
+        let first = self.infer_branch(then, hint);
         let Some(otherwise) = otherwise else { return Ty::unit() };
-        let second = self.infer_hinted(otherwise, hint);
+        let second = self.infer_branch(otherwise, hint);
         self.agree(&first, &second, then, otherwise, "the branches of this `if`")
     }
 
@@ -146,6 +146,17 @@ impl Checker<'_> {
         }
     }
 
+    /// The type of a branch. Functions have none in common but the signature that is expected.
+    fn infer_branch(&mut self, value: ExprId, hint: Option<&Ty>) -> Ty {
+        let found = self.infer_hinted(value, hint);
+        match hint {
+            Some(hint @ Ty::Fn(FnTy::Declared(..))) if matches!(found, Ty::Fn(_)) => {
+                self.join(hint, &found).unwrap_or(found)
+            }
+            _ => found,
+        }
+    }
+
     pub(super) fn matching(&mut self, scrutinee: ExprId, arms: &[Arm], hint: Option<&Ty>) -> Ty {
         let matched = self.infer(scrutinee);
         let mut result: Option<(Ty, ExprId)> = None;
@@ -157,7 +168,7 @@ impl Checker<'_> {
             if let Some(guard) = arm.guard {
                 self.condition(guard, "the guard of an arm");
             }
-            let found = self.infer_hinted(arm.value, hint);
+            let found = self.infer_branch(arm.value, hint);
             result = Some(match result {
                 None => (found, arm.value),
                 Some((ty, first)) => {
@@ -190,9 +201,9 @@ impl Checker<'_> {
                 WhereItem::Guard(guard) => cx.condition(*guard, "a guard"),
             });
         }
-        let ty = self.infer_hinted(value, hint);
+        let ty = self.infer_branch(value, hint);
         let Some(otherwise) = otherwise else { return ty };
-        let other = self.infer_hinted(otherwise, hint);
+        let other = self.infer_branch(otherwise, hint);
         self.agree(&ty, &other, value, otherwise, "the value and its `else`")
     }
 

@@ -1,10 +1,11 @@
-//! Effects: `print` and access to files have no place in indexed bodies, reductions, `where` and derivative
-//! targets (E0410), not even through a function that is called there.
+//! Effects: `print` and access to files have no place in indexed bodies, reductions, `where`,
+//! derivative targets and the top level of modules (E0410), not even through a function that is
+//! called there.
 //!
 //! Calls are recorded while types are found, with the place that forbids effects around them;
 //! which functions have effects is a fixpoint over the recorded calls of all instances.
 
-use einlang_source::Span;
+use einlang_source::{Diagnostic, Span};
 
 use super::Checker;
 use super::instances::InstanceId;
@@ -12,7 +13,7 @@ use super::ty::{FnTy, Ty};
 use super::typed::Callee;
 use crate::builtins::Function;
 use crate::errors;
-use crate::hir::ExprId;
+use crate::hir::{BodyId, ExprId, Owner, Program};
 
 /// A place without effects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,6 +22,7 @@ pub(super) enum Pure {
     Reduction,
     Where,
     Derivative,
+    Module,
 }
 
 impl Pure {
@@ -30,6 +32,23 @@ impl Pure {
             Pure::Reduction => "a reduction",
             Pure::Where => "`where`",
             Pure::Derivative => "the target of a derivative",
+            Pure::Module => "the top level of a module",
+        }
+    }
+
+    /// The place of the statements of a body, if that is one: only the program itself has effects.
+    pub(super) fn of_body(program: &Program, body: BodyId) -> Option<Pure> {
+        let root = program.modules.ids().next();
+        match program.bodies[body].owner {
+            Owner::Module(module) if Some(module) != root => Some(Pure::Module),
+            _ => None,
+        }
+    }
+
+    fn diagnostic(self, name: &str, effect: &str, span: Span) -> Diagnostic {
+        match self {
+            Pure::Module => errors::effect_in_module(name, effect, span),
+            _ => errors::effect_here(name, effect, self.words(), span),
         }
     }
 }
@@ -51,6 +70,12 @@ impl Checker<'_> {
         let result = f(self);
         self.pure = outer;
         result
+    }
+
+    /// The place without effects that the statements of an instance are, if they are one.
+    pub(super) fn place_of(&self, id: InstanceId) -> Option<Pure> {
+        let work = &self.instances[id.0 as usize];
+        Pure::of_body(self.program, work.body).filter(|_| work.lambda.is_none())
     }
 
     /// Remembers what a call calls.
@@ -160,7 +185,7 @@ pub(super) fn report(cx: &mut Checker<'_>) {
             if let (Some(pure), Some((name, effect))) =
                 (record.pure, cx.effect_of(record, &effects))
             {
-                found.push(errors::effect_here(&name, &effect, pure.words(), record.span));
+                found.push(pure.diagnostic(&name, &effect, record.span));
             }
         }
         found.sort_by_key(|diagnostic| diagnostic.primary.span);

@@ -197,7 +197,9 @@ impl Checker<'_> {
 
     /// Runs `f` with another instance as the current one, outside of what is open here.
     pub(super) fn inside<R>(&mut self, id: InstanceId, f: impl FnOnce(&mut Self) -> R) -> R {
-        let (cur, pure) = (std::mem::replace(&mut self.cur, id), self.pure.take());
+        let place = self.place_of(id);
+        let cur = std::mem::replace(&mut self.cur, id);
+        let pure = std::mem::replace(&mut self.pure, place);
         let coordinates = std::mem::take(&mut self.coordinates);
         let coordinate_calls = std::mem::take(&mut self.coordinate_calls);
         // A function outlives a trial; a lambda shares undecided types with what is on trial.

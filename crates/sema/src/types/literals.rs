@@ -32,7 +32,11 @@ impl Checker<'_> {
             let found = self.infer_hinted(*item, inner_hint.as_ref());
             if index == 0 {
                 // The first element as it is keeps its extents, which the variable would drop.
-                element = found;
+                // Functions have no type in common but the signature that is expected.
+                element = match &inner_hint {
+                    Some(hint @ Ty::Fn(_)) => self.join(hint, &found).unwrap_or(found),
+                    _ => found,
+                };
                 continue;
             }
             if self.is_ragged(&element, &found) {

@@ -244,7 +244,7 @@ fn show_function(function: &FnTy, program: &Program, interner: &Interner) -> Str
         FnTy::Variant(def, _) => {
             format!("variant of {}", interner.resolve(program.def(*def).name.name))
         }
-        FnTy::Closure(_) | FnTy::Declared(..) => "closure".to_string(),
+        FnTy::Closure(_) | FnTy::Declared(..) => crate::errors::CLOSURE.to_owned(),
     }
 }
 

@@ -76,8 +76,7 @@ impl Checker<'_> {
                 let ret = self.join(ret, &result)?;
                 Some(Ty::Fn(FnTy::Declared(params.clone(), Box::new(ret))))
             }
-            _ if a == b => Some(Ty::Fn(a.clone())),
-            _ => Some(Ty::Error),
+            _ => (a == b).then(|| Ty::Fn(a.clone())),
         }
     }
 }

@@ -5,15 +5,17 @@ use std::rc::Rc;
 
 use einlang_index::{Domain, Facts, MinMax, Quasi, Var};
 
+use super::contract::Side;
 use super::fault::{Fault, R};
 use super::flow::{Flow, flow_of};
+use super::leaf::Hidden;
 use crate::constant::Const;
 use crate::fresh::Fresh;
-use crate::module::{Axis, Binding, Clause, Group, Module, Symbol, SymbolSource};
+use crate::module::{Binding, Clause, Group, Module, Symbol, SymbolSource};
 use crate::op::Op;
 use crate::passes::Mode;
 use crate::region::{Arg, Def, Inst, InstKind, Place, Read, Region, Subscript};
-use crate::types::{Dim, Elem, Ident, Loc, TensorType};
+use crate::types::{Elem, Ident, Loc, TensorType};
 
 /// A module whose requests are being expanded.
 pub(super) struct Ad<'m> {
@@ -27,8 +29,21 @@ pub(super) struct Ad<'m> {
     flows: HashMap<Ident, Rc<Flow>>,
     /// The bindings that are flat.
     pub(super) flat: HashSet<Ident>,
+    /// The entries that are contracted with a vector, by the number of their value.
+    pub(super) sides: HashMap<u32, Side>,
+    /// The stored derivatives that something reads.
+    pub(super) referenced: HashSet<Ident>,
+    /// The parameters that each target is asked about.
+    pub(super) asked: HashMap<Ident, HashSet<Ident>>,
     /// The binding that each lifted one was local to.
     pub(super) lifted_from: HashMap<Ident, Ident>,
+    /// What each entry does not see, by the number of its value.
+    pub(super) hidden: HashMap<u32, Hidden>,
+    /// The bindings that were not there to begin with.
+    pub(super) added: HashSet<Ident>,
+    /// The indices around that lead each lifted binding, and all that were around it.
+    pub(super) prefixes: HashMap<Ident, Vec<Var>>,
+    pub(super) dims_at: HashMap<Ident, Vec<Var>>,
     /// Where clauses cover the points of tensors.
     pub(super) coverages: HashMap<Ident, Ident>,
     /// The first extremal index of reductions, by binding and clause.
@@ -47,7 +62,14 @@ impl<'m> Ad<'m> {
             places,
             flows,
             flat,
+            sides: HashMap::new(),
+            referenced: HashSet::new(),
+            asked: HashMap::new(),
             lifted_from: HashMap::new(),
+            hidden: HashMap::new(),
+            added: HashSet::new(),
+            prefixes: HashMap::new(),
+            dims_at: HashMap::new(),
             coverages: HashMap::new(),
             firsts: HashMap::new(),
         };
@@ -55,7 +77,8 @@ impl<'m> Ad<'m> {
         ad
     }
 
-    fn find_places(&mut self) {
+    /// Notes where the bindings are.
+    pub(super) fn find_places(&mut self) {
         self.places.clear();
         for (at, group) in self.module.groups.iter().enumerate() {
             for (member, binding) in group.bindings.iter().enumerate() {
@@ -132,6 +155,7 @@ impl<'m> Ad<'m> {
         let group = Group { bindings: vec![binding], until: None };
         let group = Fresh::new(self.module, &mut self.names).copy_group(&group)?;
         self.names.insert(name.clone());
+        self.added.insert(name.clone());
         self.places.insert(name, (self.module.groups.len(), 0));
         self.module.groups.push(group);
         Ok(())

@@ -44,6 +44,9 @@ impl Ad<'_> {
         self.settle(nodes, seed, &mut found, |ad, name, found| {
             let axes: Vec<Var> = ad.binding(name).map(|b| b.dims()).unwrap_or_default();
             let mut reads = Vec::new();
+            if seed.leaf && *name == seed.tensor {
+                return reads;
+            }
             for site in &ad.flow(name).sites {
                 let Some(source) = found.get(&site.place.tensor) else { continue };
                 let matches = |var: &Var| {

@@ -14,10 +14,6 @@ use crate::types::{Elem, Ident};
 /// A read whose value flows into the result of a clause.
 #[derive(Clone, Debug)]
 pub(super) struct Site {
-    /// The clause, by position.
-    pub(super) clause: usize,
-    /// The number of the value that was read.
-    pub(super) number: u32,
     /// The point.
     pub(super) place: Place,
 }
@@ -29,15 +25,13 @@ pub(super) struct Flow {
     pub(super) sites: Vec<Site>,
     /// The tensors read, those passed as a whole included.
     pub(super) sources: HashSet<Ident>,
-    /// Whether a Jacobian entry that is not expanded flows in.
-    pub(super) through_entry: bool,
 }
 
 /// What flows into a binding.
 pub(super) fn flow_of(binding: &Binding) -> Flow {
     let mut flow = Flow::default();
-    for (at, clause) in binding.clauses.iter().enumerate() {
-        Tracer::new(clause, at).run(clause, &mut flow);
+    for clause in &binding.clauses {
+        Tracer::new(clause).run(clause, &mut flow);
     }
     flow
 }
@@ -49,7 +43,6 @@ enum From<'a> {
 }
 
 struct Tracer<'a> {
-    clause: usize,
     values: HashMap<u32, From<'a>>,
     locals: HashMap<Ident, Vec<&'a Arg>>,
     seen: HashSet<u32>,
@@ -57,10 +50,9 @@ struct Tracer<'a> {
 }
 
 impl<'a> Tracer<'a> {
-    fn new(clause: &'a Clause, at: usize) -> Tracer<'a> {
+    fn new(clause: &'a Clause) -> Tracer<'a> {
         let (values, locals) = (HashMap::new(), HashMap::new());
-        let mut tracer =
-            Tracer { clause: at, values, locals, seen: HashSet::new(), open: Vec::new() };
+        let mut tracer = Tracer { values, locals, seen: HashSet::new(), open: Vec::new() };
         tracer.clause(clause);
         tracer
     }
@@ -131,7 +123,7 @@ impl<'a> Tracer<'a> {
                         Some(From::Same(arg)) => self.open.push(arg),
                         Some(From::Inst(inst, at)) => {
                             let (inst, at) = (*inst, *at);
-                            self.inst(inst, at, value.number, flow);
+                            self.inst(inst, at, flow);
                         }
                         None => {}
                     }
@@ -150,20 +142,17 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn inst(&mut self, inst: &'a Inst, at: usize, number: u32, flow: &mut Flow) {
+    fn inst(&mut self, inst: &'a Inst, at: usize, flow: &mut Flow) {
         match &inst.kind {
-            InstKind::Op(op, args) => {
-                if op.info().derivative != Derivative::Zero {
-                    self.open.extend(args);
-                }
-            }
+            InstKind::Op(op, _) if op.info().derivative == Derivative::Zero => {}
+            InstKind::Op(_, args) => self.open.extend(args),
             InstKind::Read(Read { place, default, .. }) => {
                 self.open.extend(default.iter().flat_map(|default| &default.results));
                 let is_local = self.locals.contains_key(&place.tensor);
                 self.tensor(&place.tensor, flow);
                 if !is_local {
                     let place = place.clone();
-                    flow.sites.push(Site { clause: self.clause, number, place });
+                    flow.sites.push(Site { place });
                 }
             }
             InstKind::If { .. } | InstKind::Switch { .. } => {
@@ -178,7 +167,6 @@ impl<'a> Tracer<'a> {
             }
             InstKind::Call { args, .. } | InstKind::HostCall { args, .. } => self.open.extend(args),
             InstKind::Deriv { of, by } => {
-                flow.through_entry = true;
                 self.tensor(&of.tensor, flow);
                 self.tensor(&by.tensor, flow);
             }

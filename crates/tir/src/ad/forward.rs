@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use einlang_index::Quasi;
+use einlang_index::{Domain, Var};
 
 use super::context::{Ad, one, zero};
 use super::diagonal::Dropped;
@@ -11,10 +11,21 @@ use super::seed::{Equal, Seed, SeedAxes, Stored, seeded_domain};
 use super::sum::Sum;
 use super::tangent::{Beside, Tangents};
 use super::view::View;
-use crate::module::{Axis, Binding, Clause};
-use crate::region::{Arg, Region, Subscript};
+use crate::module::{Axis, Binding, Clause, box_of};
+use crate::region::{Arg, Inst, Region, Subscript};
 use crate::substitute::Substitution;
 use crate::types::{Elem, Ident};
+
+/// One binding whose tangent is made.
+struct Tangent<'a> {
+    seed: &'a Seed,
+    seed_axes: &'a SeedAxes,
+    stored: &'a Stored,
+    known: &'a HashMap<Ident, Stored>,
+    /// The axes of the binding.
+    dims: Vec<Var>,
+    elem: Elem,
+}
 
 impl Ad<'_> {
     /// Makes the tangents of all nodes, which are flat and on the way from the seed's tensor.
@@ -43,13 +54,13 @@ impl Ad<'_> {
     /// The name under which a tangent is stored. A tensor that is perturbed and does not depend
     /// on itself has the seed as its tangent.
     fn stored_tangent(&mut self, seed: &Seed, name: &Ident, dropped: Dropped) -> R<Stored> {
-        let is_leaf = *name == seed.tensor && !self.depends_on_itself(name);
+        let is_leaf = *name == seed.tensor && (seed.leaf || !self.depends_on_itself(name));
         let name = match (is_leaf, &seed.vector) {
             (true, None) => None,
             (true, Some(vector)) => Some(vector.clone()),
             (false, _) => Some(self.derived_name(name, "tan", &seed.tensor)),
         };
-        Ok(Stored { name, dropped })
+        Ok(Stored { name, number: 1.0, dropped })
     }
 
     /// `x_tan`, or `x_tan.p` if that is taken.
@@ -69,59 +80,49 @@ impl Ad<'_> {
         known: &HashMap<Ident, Stored>,
     ) -> R<()> {
         let Some(own) = stored.name.clone() else { return Ok(()) };
-        let ty = self.tensor_type(name)?;
-        let loc = self.loc_of(name);
+        let (elem, loc) = (self.tensor_type(name)?.elem, self.loc_of(name));
         let seed_axes = self.seed_axes(seed)?;
         let axes = self.axes_for(name)?;
-        let dims: Vec<_> = axes.iter().map(|axis| axis.var).collect();
+        let dims: Vec<Var> = axes.iter().map(|axis| axis.var).collect();
+        let wanted = Tangent { seed, seed_axes: &seed_axes, stored, known, dims, elem };
         let mut clauses = Vec::new();
         let is_seed = *name == seed.tensor;
-        let mut rest = crate::module::box_of(&axes)?;
-        for mut view in self.views(name)? {
+        let mut rest = box_of(&axes)?;
+        for view in self.views(name)? {
             rest = rest.subtract(&view.outer)?;
-            let mut later = Substitution::default();
-            for (axis, coord) in stored.dropped.iter().enumerate() {
-                if let Some(coord) = coord {
-                    later.vars.insert(view.domain.dims()[axis], seed_axes.at[*coord].clone());
-                }
-            }
-            later.region(&mut view.code)?;
-            view.guards.iter_mut().try_for_each(|guard| later.region(guard))?;
-            if let Some(guard) = &mut view.guard {
-                later.region(guard)?;
-            }
-            let all = stored.dropped_with(&view);
-            let full = seeded_domain(&view.domain, view.domain.dims(), &all, &seed_axes)?;
-            let around = seeded_domain(&view.outer, &dims, &stored.dropped, &seed_axes)?;
-            let body =
-                self.tangent_body(seed, &seed_axes, &view, &full, &around, known, ty.elem)?;
-            let (body, guard) = match is_seed {
-                true => {
-                    self.seeded_body(stored, &seed_axes, &dims, body, view.guard, ty.elem, seed)?
-                }
-                false => (body, view.guard),
-            };
-            clauses.push(Clause { domain: around.into(), guard, body, loc: view.loc });
+            clauses.push(self.tangent_clause(&wanted, view, is_seed)?);
+        }
+        if is_seed && !rest.always_empty_given(self.facts.set()).is_true() {
+            let domain = seeded_domain(&rest, &wanted.dims, &stored.dropped, &seed_axes)?;
+            let body = Region::yielding([zero(elem)]);
+            let body = self.seeded_body(&wanted, body, None)?;
+            clauses.push(Clause { domain: domain.into(), guard: None, body, loc });
         }
         let kept = axes.iter().zip(&stored.dropped).filter(|(_, dropped)| dropped.is_none());
         let kept: Vec<Axis> = kept.map(|(axis, _)| axis.clone()).collect();
-        if is_seed && !rest.always_empty_given(self.facts.set()).is_true() {
-            let domain = seeded_domain(&rest, &dims, &stored.dropped, &seed_axes)?;
-            let body = Region::yielding([zero(ty.elem)]);
-            let (body, _) =
-                self.seeded_body(stored, &seed_axes, &dims, body, None, ty.elem, seed)?;
-            clauses.push(Clause { domain: domain.into(), guard: None, body, loc });
+        let axes = [seed_axes.axes, kept].concat();
+        self.add_binding(Binding { name: own, elem, axes, clauses, zero_fill: false, loc })
+    }
+
+    /// The tangent of one clause, with the axes that are left out fixed by the seed.
+    fn tangent_clause(&mut self, wanted: &Tangent<'_>, mut view: View, is_seed: bool) -> R<Clause> {
+        let (stored, seed_axes) = (wanted.stored, wanted.seed_axes);
+        let mut later = Substitution::default();
+        for (axis, coord) in stored.dropped.iter().enumerate() {
+            if let Some(coord) = coord {
+                later.vars.insert(view.domain.dims()[axis], seed_axes.at[*coord].clone());
+            }
         }
-        // Every clause names the axes as the binding does.
-        let all: Vec<Axis> = seed_axes.axes.iter().chain(&kept).cloned().collect();
-        self.add_binding(Binding {
-            name: own,
-            elem: ty.elem,
-            axes: all,
-            clauses,
-            zero_fill: false,
-            loc,
-        })
+        later.region(&mut view.code)?;
+        let guards = view.guards.iter_mut().chain(&mut view.guard);
+        guards.into_iter().try_for_each(|guard| later.region(guard))?;
+        let around = seeded_domain(&view.outer, &wanted.dims, &stored.dropped, seed_axes)?;
+        let body = self.tangent_body(wanted, &view, &around)?;
+        let (body, guard) = match is_seed {
+            true => (self.seeded_body(wanted, body, view.guard)?, None),
+            false => (body, view.guard),
+        };
+        Ok(Clause { domain: around.into(), guard, body, loc: view.loc })
     }
 
     /// The axes of a binding or input.
@@ -134,51 +135,42 @@ impl Ad<'_> {
         Ok(axes.collect())
     }
 
-    fn tangent_body(
-        &mut self,
-        seed: &Seed,
-        seed_axes: &SeedAxes,
-        view: &View,
-        full: &einlang_index::Domain,
-        around: &einlang_index::Domain,
-        known: &HashMap<Ident, Stored>,
-        elem: Elem,
-    ) -> R<Region> {
+    fn tangent_body(&mut self, wanted: &Tangent<'_>, view: &View, around: &Domain) -> R<Region> {
+        let Tangent { seed, seed_axes, known, elem, .. } = *wanted;
+        let mut dropped = wanted.stored.dropped.clone();
+        dropped.resize(view.domain.dims().len(), None);
+        let full = seeded_domain(&view.domain, view.domain.dims(), &dropped, seed_axes)?;
         let at = seed_axes.at.iter().cloned().map(Subscript::Index).collect();
         let tangents = Tangents { stored: known, seed, at };
         let inner = view.inner().to_vec();
-        let mut domain = einlang_index::Domain::of_sets(&*inner, full.sets().iter().cloned());
+        let mut domain = Domain::of_sets(&*inner, full.sets().iter().cloned());
         if let Some(conditions) = self.common_conditions(&view.code, &tangents)? {
             domain = domain.intersect(&conditions.on(&inner)?)?;
         }
-        let mut beside = Beside::new(self, &tangents);
         let mut insts = Vec::new();
-        beside.insts(&view.code.insts, &mut insts)?;
-        let result = view.code.results.first().and_then(|arg| beside.tangent(arg));
+        let result = Beside::new(self, &tangents).code(&view.code, &mut insts)?;
         let Some(result) = result else { return Ok(Region::yielding([zero(elem)])) };
         let mut code = Region { params: Vec::new(), insts, results: vec![result] };
+        super::tidy::drop_dead(&mut code);
         if inner.is_empty() && view.guards.is_empty() {
             return Ok(code);
         }
         let mut out = Vec::new();
-        super::tidy::drop_dead(&mut code);
         let sum = Sum { domain, guards: view.guards.clone(), body: code, elem, loc: view.loc };
         let result = self.sum(&mut out, sum, around)?;
         let results = vec![result.unwrap_or_else(|| zero(elem))];
         Ok(Region { params: Vec::new(), insts: out, results })
     }
 
-    /// The body plus the seed at the point that is perturbed.
+    /// The body plus the seed at the point that is perturbed. What a guard leaves out is perturbed
+    /// like any other point, so the guard becomes a condition.
     fn seeded_body(
         &mut self,
-        stored: &Stored,
-        seed_axes: &SeedAxes,
-        dims: &[einlang_index::Var],
+        wanted: &Tangent<'_>,
         body: Region,
         guard: Option<Region>,
-        elem: Elem,
-        seed: &Seed,
-    ) -> R<(Region, Option<Region>)> {
+    ) -> R<Region> {
+        let elem = wanted.elem;
         let mut out = Vec::new();
         let propagated = match guard {
             None => {
@@ -192,41 +184,32 @@ impl Ad<'_> {
                 self.branch(&mut out, condition, body, otherwise, elem)
             }
         };
-        let own = self.seed_value(&mut out, stored, seed_axes, dims, elem, seed)?;
+        let own = self.seed_value(&mut out, wanted)?;
         let result = self.add(&mut out, propagated, own);
-        Ok((Region { params: Vec::new(), insts: out, results: vec![result] }, None))
+        Ok(Region { params: Vec::new(), insts: out, results: vec![result] })
     }
 
     /// What the seed says about a point of its tensor.
-    fn seed_value(
-        &mut self,
-        out: &mut Vec<crate::region::Inst>,
-        stored: &Stored,
-        seed_axes: &SeedAxes,
-        dims: &[einlang_index::Var],
-        elem: Elem,
-        seed: &Seed,
-    ) -> R<Arg> {
-        if let Some(vector) = &seed.vector {
-            let at = dims.iter().map(|dim| Subscript::Index((*dim).into())).collect();
-            return Ok(self.read(out, vector, at, elem, true));
+    fn seed_value(&mut self, out: &mut Vec<Inst>, wanted: &Tangent<'_>) -> R<Arg> {
+        let index = |dim: &Var| Subscript::Index((*dim).into());
+        if let Some(vector) = &wanted.seed.vector {
+            let at = wanted.dims.iter().map(index).collect();
+            return Ok(self.read(out, vector, at, wanted.elem, true));
         }
         let mut pairs = Vec::new();
-        for (axis, dim) in dims.iter().enumerate() {
-            if stored.dropped.get(axis).copied().flatten().is_none()
-                && let Some(coord) = seed_axes.at.get(axis)
-            {
-                let pair = (Quasi::from(*dim), coord.clone());
-                pairs.push((Subscript::Index(pair.0), Subscript::Index(pair.1)));
+        let axes = wanted.dims.iter().zip(&wanted.seed_axes.at);
+        for ((dim, coord), dropped) in axes.zip(&wanted.stored.dropped) {
+            if dropped.is_none() {
+                pairs.push((index(dim), Subscript::Index(coord.clone())));
             }
         }
-        self.one_where(out, &pairs, elem)
+        self.one_where(out, &pairs, wanted.elem)
     }
 
     /// One where all pairs are equal, else zero.
     pub(super) fn one_where(
         &mut self,
-        out: &mut Vec<crate::region::Inst>,
+        out: &mut Vec<Inst>,
         pairs: &[(Subscript, Subscript)],
         elem: Elem,
     ) -> R<Arg> {
@@ -239,14 +222,5 @@ impl Ad<'_> {
                 self.branch(out, condition, then, otherwise, elem)
             }
         })
-    }
-}
-
-impl Stored {
-    /// Which dimensions of a view are left out; those of a reduction never are.
-    pub(super) fn dropped_with(&self, view: &View) -> Vec<Option<usize>> {
-        let mut dropped = self.dropped.clone();
-        dropped.resize(view.domain.dims().len(), None);
-        dropped
     }
 }

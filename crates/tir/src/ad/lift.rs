@@ -257,8 +257,15 @@ impl Lifter<'_, '_> {
         let domain = self.domain.project(&around)?;
         let clause = self.clause(domain, None, body)?;
         let (loc, clauses) = (self.loc, vec![clause]);
+        self.note_prefix(&name, &around);
         self.made.push(Binding { name, elem, axes, clauses, zero_fill: false, loc });
         Ok(around)
+    }
+
+    fn note_prefix(&mut self, name: &Ident, around: &[Var]) {
+        let all = self.axes.iter().map(|axis| axis.var).collect();
+        self.ad.prefixes.insert(name.clone(), around.to_vec());
+        self.ad.dims_at.insert(name.clone(), all);
     }
 
     /// The indices around that code with these uses depends on, conditions around included.
@@ -345,8 +352,8 @@ impl Lifter<'_, '_> {
                 self.relocate_all(&mut clause.body);
                 clauses.push(self.clause(domain, clause.guard, clause.body)?);
             }
-            let binding = Binding { axes, clauses, ..binding.clone() };
-            self.made.push(binding);
+            self.note_prefix(&binding.name, &around);
+            self.made.push(Binding { axes, clauses, ..binding.clone() });
         }
         Ok(())
     }

@@ -2,8 +2,9 @@
 //!
 //! | file | owns |
 //! |---|---|
-//! | `request` | which entries there are, their order, how each is computed |
-//! | `paths`, `flow` | which bindings lie between parameter and target, by the flow of values |
+//! | `request`, `demand` | which entries there are, their order, how each is computed |
+//! | `contract` | contractions of a Jacobian with a vector |
+//! | `paths`, `leaf`, `flow` | which bindings lie between parameter and target, by the flow of values |
 //! | `lift`, `scan` | flat bindings: reductions and local tensors as bindings of their own |
 //! | `view` | a clause of a flat binding as straight-line code over all its indices |
 //! | `seed`, `diagonal` | what is perturbed or observed, and which axes need not be stored |
@@ -24,10 +25,13 @@
 //! were there; integers are never differentiated.
 
 mod context;
+mod contract;
+mod demand;
 mod diagonal;
 mod fault;
 mod flow;
 mod forward;
+mod leaf;
 mod lift;
 mod linear;
 mod partial;

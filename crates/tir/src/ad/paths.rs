@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::context::Ad;
+use super::leaf::Hidden;
 use crate::region::InstKind;
 use crate::types::Ident;
 
@@ -19,20 +20,18 @@ impl Ad<'_> {
     }
 
     /// The tensors that lie on a path, both ends included if there is one; in order.
-    pub(super) fn between(
-        &mut self,
-        from: &Ident,
-        to: &Ident,
-        without: &HashSet<Ident>,
-    ) -> Vec<Ident> {
+    pub(super) fn between(&mut self, from: &Ident, to: &Ident, hidden: &Hidden) -> Vec<Ident> {
         let consumers = self.consumers();
         let forward = reached(from, |name| {
             let next = consumers.get(name).cloned().unwrap_or_default();
-            next.into_iter().filter(|name| !without.contains(name)).collect()
+            next.into_iter().filter(|name| !hidden.names.contains(name)).collect()
         });
         let backward = reached(to, |name| {
-            let next = self.flow(name).sources.iter().cloned().collect::<Vec<_>>();
-            next.into_iter().filter(|name| !without.contains(name)).collect()
+            let next = match hidden.leaf && name == from {
+                true => Vec::new(),
+                false => self.flow(name).sources.iter().cloned().collect::<Vec<_>>(),
+            };
+            next.into_iter().filter(|name| !hidden.names.contains(name)).collect()
         });
         let inputs = self.module.inputs.iter().map(|input| input.name.clone());
         let all: Vec<Ident> =

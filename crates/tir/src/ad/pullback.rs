@@ -15,6 +15,8 @@ pub(super) struct Pullback<'a, 'm> {
     ad: &'a mut Ad<'m>,
     place: &'a Place,
     elem: Elem,
+    /// A value that is stored and need not be computed again.
+    own: Option<(u32, Arg)>,
     /// The values through which the reads reach the result.
     relevant: HashSet<u32>,
     /// The types of those, for sums that arms hand out.
@@ -32,9 +34,10 @@ impl<'a, 'm> Pullback<'a, 'm> {
         place: &'a Place,
         elem: Elem,
         adjoint: Arg,
+        own: Option<(u32, Arg)>,
     ) -> R<Option<Region>> {
         let (relevant, elems) = (HashSet::new(), HashMap::new());
-        let mut sweep = Pullback { ad, place, elem, relevant, elems };
+        let mut sweep = Pullback { ad, place, elem, own, relevant, elems };
         sweep.mark(&code.insts);
         let mut out = code.insts.clone();
         let mut adjoints = Adjoints::new();
@@ -152,7 +155,11 @@ impl<'a, 'm> Pullback<'a, 'm> {
             InstKind::Op(op, args) => {
                 let [Def::Scalar(result)] = inst.results[..] else { return Ok(()) };
                 let Some(adjoint) = given.remove(0) else { return Ok(()) };
-                let applied = Applied { op: *op, args, result: result.into(), loc: inst.loc };
+                let value = match &self.own {
+                    Some((number, own)) if *number == result.number => own.clone(),
+                    _ => result.into(),
+                };
+                let applied = Applied { op: *op, args, result: value, loc: inst.loc };
                 for (which, arg) in args.iter().enumerate() {
                     if !self.is_relevant(arg) {
                         continue;

@@ -5,15 +5,15 @@
 //! tensors that are local to a clause sees only what is local there: the clause itself depends on
 //! the request and cannot be on its way.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use einlang_index::Quasi;
 
 use super::context::{Ad, zero};
+use super::contract::Side;
 use super::fault::{Fault, R};
-use super::seed::{Coord, Seed, Stored};
+use super::seed::{Coord, Seed, SeedPoint, Stored};
 use crate::module::Clause;
-use crate::passes::Mode;
 use crate::region::{Arg, Def, Inst, InstKind, Place, Region, Subscript};
 use crate::types::{Elem, Ident, Loc};
 
@@ -21,7 +21,6 @@ use crate::types::{Elem, Ident, Loc};
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) number: u32,
-    pub(super) elem: Elem,
     pub(super) of: Place,
     pub(super) by: Place,
     pub(super) loc: Loc,
@@ -49,7 +48,17 @@ impl Ad<'_> {
     /// Expands every entry of the module.
     pub(super) fn expand_all(&mut self) -> R<()> {
         self.check_rules()?;
+        self.inline_jacobians()?;
         self.globalise()?;
+        for name in self.binding_names() {
+            for entry in self.entries(&name) {
+                // Before anything is expanded, so that only what was written counts.
+                let hidden = self.hidden_from(&name, &entry)?;
+                self.hidden.insert(entry.number, hidden);
+                let parameters = self.asked.entry(entry.of.tensor).or_default();
+                parameters.insert(entry.by.tensor);
+            }
+        }
         let mut made = Made::default();
         for name in self.binding_names() {
             self.expand(&name, &mut made, &mut Vec::new())?;
@@ -83,8 +92,8 @@ impl Ad<'_> {
                         (&inst.kind, &inst.results[..])
                     {
                         let (of, by) = (of.clone(), by.clone());
-                        let (number, elem, loc) = (value.number, value.elem, inst.loc);
-                        found.push(Entry { number, elem, of, by, loc });
+                        let (number, loc) = (value.number, inst.loc);
+                        found.push(Entry { number, of, by, loc });
                     }
                 });
             }
@@ -94,10 +103,11 @@ impl Ad<'_> {
 
     /// Expands the entries of a binding. `around` are the bindings whose expansion waits for it.
     fn expand(&mut self, name: &Ident, made: &mut Made, around: &mut Vec<Ident>) -> R<()> {
-        let entries = self.entries(name);
-        if entries.is_empty() {
+        if self.entries(name).is_empty() {
             return Ok(());
         }
+        self.contract(name)?;
+        let entries = self.entries(name);
         around.push(name.clone());
         let mut plans = HashMap::new();
         for entry in &entries {
@@ -162,7 +172,7 @@ impl Ad<'_> {
             return Ok(zero(elem));
         };
         let own = self.tensor_type(tensor)?.elem;
-        let value = self.stored(out, stored, seed, seed_at, at, own, false)?;
+        let value = self.stored(out, stored, &SeedPoint { seed, at: seed_at }, at, own, false)?;
         Ok(self.cast(out, value, elem))
     }
 
@@ -175,13 +185,22 @@ impl Ad<'_> {
         around: &mut Vec<Ident>,
     ) -> R<Plan> {
         let (of, by) = (&entry.of.tensor, &entry.by.tensor);
-        let without = self.hidden_from(home, by);
+        if let Some(Side::Parameter(vector) | Side::Target(vector)) = self.sides.get(&entry.number)
+        {
+            let vector = vector.clone();
+            self.expand(&vector, made, around)?;
+        }
+        let hidden = match self.hidden.get(&entry.number) {
+            Some(hidden) => hidden.clone(),
+            None => self.hidden_from(home, entry)?,
+        };
         let nodes = loop {
-            let nodes = self.between(by, of, &without);
+            let nodes = self.between(by, of, &hidden);
             if nodes.is_empty() {
                 return Ok(Plan::Zero);
             }
-            if let Some(waiting) = nodes.iter().find(|node| self.has_entry(node)).cloned() {
+            let waits = |node: &&Ident| self.has_entry(node) && !(hidden.leaf && *node == by);
+            if let Some(waiting) = nodes.iter().find(waits).cloned() {
                 if around.contains(&waiting) {
                     let what = "a value that depends on this derivative itself";
                     return Err(Fault::unsupported(what, entry.loc));
@@ -191,7 +210,7 @@ impl Ad<'_> {
             }
             let before = self.module.groups.len();
             for node in &nodes {
-                if node != by || self.depends_on_itself(node) {
+                if node != by || !hidden.leaf && self.depends_on_itself(node) {
                     self.flatten(node)?;
                 }
             }
@@ -204,7 +223,8 @@ impl Ad<'_> {
                 return Err(Fault::through_integer(self.loc_of(node)));
             }
         }
-        let plan = self.choose(entry, &nodes)?;
+        let leaf = hidden.leaf.then(|| by.clone());
+        let plan = self.choose(entry, hidden.leaf)?;
         match &plan {
             Plan::Zero => {}
             Plan::Forward(seed) => {
@@ -214,31 +234,11 @@ impl Ad<'_> {
             }
             Plan::Reverse(seed) => {
                 let mut known = made.adjoints.remove(seed).unwrap_or_default();
-                self.make_adjoints(seed, &nodes, &mut known)?;
+                self.make_adjoints(seed, &nodes, leaf.as_ref(), &mut known)?;
                 made.adjoints.insert(seed.clone(), known);
             }
         }
         Ok(plan)
-    }
-
-    /// What a request cannot see: the clauses around it, if it is about their local tensors.
-    fn hidden_from(&self, home: &Ident, by: &Ident) -> HashSet<Ident> {
-        let mut chain = vec![home.clone()];
-        while let Some(outer) = chain.last().and_then(|name| self.lifted_from.get(name)) {
-            chain.push(outer.clone());
-        }
-        match self.lifted_from.get(by).is_some_and(|outer| chain.contains(outer)) {
-            true => chain.into_iter().filter(|name| name != by).collect(),
-            false => HashSet::new(),
-        }
-    }
-
-    /// Forward or reverse.
-    fn choose(&mut self, entry: &Entry, _nodes: &[Ident]) -> R<Plan> {
-        match self.mode {
-            Mode::Forward => Ok(Plan::Forward(self.seed_at(&entry.by))),
-            Mode::Reverse | Mode::Cheaper => Ok(Plan::Reverse(self.seed_at(&entry.of))),
-        }
     }
 
     /// The seed for a point, with what is known outside all bindings fixed.
@@ -248,7 +248,7 @@ impl Ad<'_> {
             _ => Coord::Axis,
         };
         let at = place.at.iter().map(coord).collect();
-        Seed { tensor: place.tensor.clone(), at, vector: None }
+        Seed { tensor: place.tensor.clone(), at, vector: None, leaf: false }
     }
 
     fn is_fixed(&self, expr: &Quasi) -> bool {

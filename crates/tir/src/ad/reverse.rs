@@ -8,13 +8,14 @@ use std::collections::{HashMap, HashSet};
 
 use einlang_index::{Domain, Quasi, Var};
 
-use super::context::{Ad, one, zero};
+use super::context::{Ad, zero};
 use super::fault::R;
 use super::pullback::Pullback;
-use super::seed::{Seed, SeedAxes, Stored};
+use super::seed::{Seed, SeedAxes, SeedPoint, Stored};
 use super::sum::Sum;
 use super::uses::{Uses, slice};
 use super::view::View;
+use crate::constant::Const;
 use crate::module::{Axis, Binding, Clause, box_of};
 use crate::op::Op;
 use crate::region::{Arg, Inst, InstKind, Place, Region, Subscript};
@@ -34,15 +35,17 @@ struct Adjoint<'a> {
 }
 
 impl Ad<'_> {
-    /// Makes the adjoints of all nodes, which are flat and on the way to the seed's tensor.
+    /// Makes the adjoints of all nodes, which are flat and on the way to the seed's tensor. A leaf
+    /// is not followed.
     pub(super) fn make_adjoints(
         &mut self,
         seed: &Seed,
         nodes: &[Ident],
+        leaf: Option<&Ident>,
         known: &mut HashMap<Ident, Stored>,
     ) -> R<()> {
         let new: Vec<Ident> = nodes.iter().filter(|n| !known.contains_key(*n)).cloned().collect();
-        let on_path: HashSet<&Ident> = nodes.iter().collect();
+        let on_path: HashSet<&Ident> = nodes.iter().filter(|name| Some(*name) != leaf).collect();
         let mut consumers = self.consumers();
         for list in consumers.values_mut() {
             list.retain(|name| on_path.contains(name));
@@ -56,15 +59,39 @@ impl Ad<'_> {
                 (true, Some(vector)) => Some(vector.clone()),
                 (false, _) => Some(self.derived_name(name, "adj", &seed.tensor)),
             };
-            known.insert(name.clone(), Stored { name: own, dropped });
+            known.insert(name.clone(), Stored { name: own, number: 1.0, dropped });
         }
+        // Consumers come first: an adjoint that is a number is not stored.
+        let mut made: HashSet<Ident> = HashSet::new();
         for name in &new {
-            let stored = known[name].clone();
-            let readers = consumers.get(name).cloned().unwrap_or_default();
-            let is_leaf = *name == seed.tensor && readers.is_empty();
-            if let (Some(own), false) = (&stored.name, is_leaf) {
-                self.make_adjoint(seed, name, own, &readers, known)?;
+            let mut path = vec![(name.clone(), false)];
+            while let Some((name, is_ready)) = path.pop() {
+                let readers = consumers.get(&name).cloned().unwrap_or_default();
+                if is_ready {
+                    self.make_stored(seed, &name, &readers, known)?;
+                } else if new.contains(&name) && made.insert(name.clone()) {
+                    path.push((name, true));
+                    path.extend(readers.into_iter().map(|reader| (reader, false)));
+                }
             }
+        }
+        Ok(())
+    }
+
+    /// Makes an adjoint, if it is to be stored.
+    fn make_stored(
+        &mut self,
+        seed: &Seed,
+        name: &Ident,
+        readers: &[Ident],
+        known: &mut HashMap<Ident, Stored>,
+    ) -> R<()> {
+        let is_leaf = *name == seed.tensor && readers.is_empty();
+        let Some(own) = known[name].name.clone().filter(|_| !is_leaf) else { return Ok(()) };
+        if let Some(number) = self.make_adjoint(seed, name, &own, readers, known)?
+            && let Some(stored) = known.get_mut(name)
+        {
+            (stored.name, stored.number) = (None, number);
         }
         Ok(())
     }
@@ -76,7 +103,7 @@ impl Ad<'_> {
         own: &Ident,
         readers: &[Ident],
         known: &HashMap<Ident, Stored>,
-    ) -> R<()> {
+    ) -> R<Option<f64>> {
         let stored = known[name].clone();
         let (ty, loc) = (self.tensor_type(name)?, self.loc_of(name));
         let seed_axes = self.seed_axes(seed)?;
@@ -105,11 +132,17 @@ impl Ad<'_> {
                 self.contributions(&mut out, &mut sum, &wanted, reader, &view)?;
             }
         }
-        let results = vec![sum.unwrap_or_else(|| zero(elem))];
-        let body = Region { params: Vec::new(), insts: out, results };
+        let result = sum.unwrap_or_else(|| zero(elem));
+        let is_read = self.referenced.contains(own);
+        if let (Some(number), false) = (result.as_const().and_then(Const::as_float), is_read) {
+            return Ok(Some(number));
+        }
+        let body = Region { params: Vec::new(), insts: out, results: vec![result] };
         let domain = wanted.around.into();
         let clauses = vec![Clause { domain, guard: None, body, loc }];
-        self.add_binding(Binding { name: own.clone(), elem, axes, clauses, zero_fill: false, loc })
+        let own = own.clone();
+        self.add_binding(Binding { name: own, elem, axes, clauses, zero_fill: false, loc })?;
+        Ok(None)
     }
 
     /// The seed itself: one at the point that is observed.
@@ -196,18 +229,33 @@ impl Ad<'_> {
         let mut before = Vec::new();
         let seed_at: Vec<Subscript> =
             wanted.seed_axes.at.iter().cloned().map(Subscript::Index).collect();
-        let adjoint = match (&stored.name, wanted.seed.vector.is_some()) {
-            (None, _) => one(reader_elem),
-            _ => {
-                let seed = wanted.seed;
-                self.stored(&mut before, &stored, seed, &seed_at, &point, reader_elem, true)?
-            }
-        };
-        let swept = Pullback::of(self, &view.code, place, wanted.elem, adjoint)?;
+        if stored.name.is_none() && stored.number == 0.0 {
+            return Ok(None);
+        }
+        let (seed_point, elem) = (SeedPoint { seed: wanted.seed, at: &seed_at }, reader_elem);
+        let adjoint = self.stored(&mut before, &stored, &seed_point, &point, elem, true)?;
+        let own = self.own_value(&mut before, reader, view, &point, elem);
+        let swept = Pullback::of(self, &view.code, place, wanted.elem, adjoint, own)?;
         let Some(mut body) = swept else { return Ok(None) };
         body.insts.splice(0..0, before);
+        super::tidy::drop_dead(&mut body);
         let sum = Sum { domain, guards, body, elem: wanted.elem, loc: view.loc };
         self.sum(out, sum, &wanted.around)
+    }
+
+    /// The result of a clause as it is stored, where nothing is reduced: `1 - y[i] * y[i]` and not
+    /// `1 - tanh(…) * tanh(…)`.
+    fn own_value(
+        &mut self,
+        out: &mut Vec<Inst>,
+        reader: &Ident,
+        view: &View,
+        point: &[Subscript],
+        elem: Elem,
+    ) -> Option<(u32, Arg)> {
+        let Some(Arg::Value(result)) = view.code.results.first() else { return None };
+        let whole = view.inner().is_empty() && view.guards.is_empty();
+        whole.then(|| (result.number, self.read(out, reader, point.to_vec(), elem, true)))
     }
 
     /// Whether only dimensions and what is known everywhere decide an expression.

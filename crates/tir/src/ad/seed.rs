@@ -8,7 +8,7 @@
 
 use einlang_index::{Domain, Quasi, Var};
 
-use super::context::{Ad, one, zero};
+use super::context::{Ad, zero};
 use super::fault::R;
 use crate::constant::Const;
 use crate::module::Axis;
@@ -34,13 +34,17 @@ pub(super) struct Seed {
     pub(super) at: Vec<Coord>,
     /// The weights of all points at once.
     pub(super) vector: Option<Ident>,
+    /// What is perturbed is taken as it is, whatever it depends on.
+    pub(super) leaf: bool,
 }
 
 /// Where the derivatives of one tensor for one seed are.
 #[derive(Clone, Debug)]
 pub(super) struct Stored {
-    /// The tensor; none if the derivative is one at every point that it holds.
+    /// The tensor; none if the derivative is the same number at every point that it holds.
     pub(super) name: Option<Ident>,
+    /// That number.
+    pub(super) number: f64,
     /// For each axis the coordinate of the seed that it must equal.
     pub(super) dropped: Vec<Option<usize>>,
 }
@@ -52,6 +56,15 @@ pub(super) struct SeedAxes {
     pub(super) axes: Vec<Axis>,
     /// One subscript per coordinate of the seed.
     pub(super) at: Vec<Quasi>,
+}
+
+/// One point of a seed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SeedPoint<'a> {
+    /// The seed.
+    pub(super) seed: &'a Seed,
+    /// One subscript per coordinate.
+    pub(super) at: &'a [Subscript],
 }
 
 impl Seed {
@@ -84,12 +97,12 @@ impl Ad<'_> {
         &mut self,
         out: &mut Vec<Inst>,
         stored: &Stored,
-        seed: &Seed,
-        seed_at: &[Subscript],
+        point: &SeedPoint<'_>,
         at: &[Subscript],
         elem: Elem,
         proved: bool,
     ) -> R<Arg> {
+        let SeedPoint { seed, at: seed_at } = point;
         let mut pairs = Vec::new();
         for (axis, coord) in stored.dropped.iter().enumerate() {
             if let Some(coord) = coord
@@ -101,8 +114,9 @@ impl Ad<'_> {
         let Some(condition) = self.all_equal(out, &pairs)? else { return Ok(zero(elem)) };
         let mut inner = Vec::new();
         let value = match &stored.name {
-            None => one(elem),
+            None => Const::float(elem, stored.number).into(),
             Some(name) => {
+                self.referenced.insert(name.clone());
                 let of_seed = seed_at.iter().enumerate().filter(|(at, _)| seed.is_axis(*at));
                 let kept = at
                     .iter()

@@ -154,9 +154,9 @@ fn without_empty(domain: &Domain, around: &Domain, assumed: &Set) -> R<Domain> {
 fn solved(domain: &Domain) -> R<(Domain, Substitution)> {
     let mut values = Substitution::default();
     let mut domain = domain.clone();
-    loop {
-        let [set] = domain.sets() else { break };
-        let Some((dim, value)) = determined(set, domain.dims()) else { break };
+    while let [set] = domain.sets()
+        && let Some((dim, value)) = determined(set, domain.dims())
+    {
         let set = set.substitute(dim, &value)?;
         let one = Substitution {
             vars: [(dim, value.clone().into())].into_iter().collect(),

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::context::{Ad, zero};
 use super::fault::{Fault, R};
 use super::partial::Applied;
-use super::seed::{Seed, Stored};
+use super::seed::{Seed, SeedPoint, Stored};
 use super::uses::Uses;
 use crate::op::{Derivative, Op};
 use crate::region::{Arg, Def, Inst, InstKind, Read, Region, Subscript};
@@ -19,6 +19,12 @@ pub(super) struct Tangents<'a> {
     pub(super) at: Vec<Subscript>,
 }
 
+impl<'a> Tangents<'a> {
+    fn point(&'a self) -> SeedPoint<'a> {
+        SeedPoint { seed: self.seed, at: &self.at }
+    }
+}
+
 /// Code that computes tangents beside values.
 pub(super) struct Beside<'a, 'm> {
     pub(super) ad: &'a mut Ad<'m>,
@@ -27,15 +33,67 @@ pub(super) struct Beside<'a, 'm> {
     tangents: HashMap<u32, Arg>,
     /// Integers that were computed from floats that have a tangent.
     rounded: HashSet<u32>,
+    /// The values that flow into the result; others need no tangent.
+    flowing: HashSet<u32>,
 }
 
 impl<'a, 'm> Beside<'a, 'm> {
     pub(super) fn new(ad: &'a mut Ad<'m>, of: &'a Tangents<'a>) -> Beside<'a, 'm> {
-        Beside { ad, of, tangents: HashMap::new(), rounded: HashSet::new() }
+        let (tangents, rounded, flowing) = (HashMap::new(), HashSet::new(), HashSet::new());
+        Beside { ad, of, tangents, rounded, flowing }
+    }
+
+    /// Writes code with its tangents; gives the tangent of the result.
+    pub(super) fn code(&mut self, code: &Region, out: &mut Vec<Inst>) -> R<Option<Arg>> {
+        code.results.iter().for_each(|arg| self.flows(arg));
+        self.mark(&code.insts);
+        self.insts(&code.insts, out)?;
+        Ok(code.results.first().and_then(|arg| self.tangent(arg)))
+    }
+
+    fn flows(&mut self, arg: &Arg) {
+        if let Arg::Value(value) = arg
+            && value.elem != Elem::Bool
+        {
+            self.flowing.insert(value.number);
+        }
+    }
+
+    /// Finds what flows into values that are known to.
+    fn mark(&mut self, insts: &[Inst]) {
+        for inst in insts.iter().rev() {
+            let wanted = |def: &Def| {
+                def.as_scalar().is_some_and(|value| self.flowing.contains(&value.number))
+            };
+            let wanted: Vec<bool> = inst.results.iter().map(wanted).collect();
+            if !wanted.contains(&true) {
+                continue;
+            }
+            match &inst.kind {
+                InstKind::Op(op, _) if op.info().derivative == Derivative::Zero => {}
+                InstKind::Op(_, args) | InstKind::Call { args, .. } => {
+                    args.iter().for_each(|arg| self.flows(arg));
+                }
+                InstKind::HostCall { args, .. } => args.iter().for_each(|arg| self.flows(arg)),
+                InstKind::Reduce(_) => {
+                    let mut uses = Uses::default();
+                    uses.inst(inst);
+                    self.flowing.extend(uses.values);
+                }
+                _ => {
+                    for arm in inst.regions() {
+                        let results =
+                            arm.results.iter().zip(&wanted).filter(|(_, wanted)| **wanted);
+                        results.for_each(|(arg, _)| self.flows(arg));
+                        self.mark(&arm.insts);
+                    }
+                }
+            }
+        }
     }
 
     /// The tangent of an operand; `None` is zero.
-    pub(super) fn tangent(&self, arg: &Arg) -> Option<Arg> {
+    fn tangent(&self, arg: &Arg) -> Option<Arg> {
         match arg {
             Arg::Value(value) => self.tangents.get(&value.number).cloned(),
             _ => None,
@@ -47,7 +105,7 @@ impl<'a, 'm> Beside<'a, 'm> {
     }
 
     /// Writes the instructions with their tangents.
-    pub(super) fn insts(&mut self, insts: &[Inst], out: &mut Vec<Inst>) -> R<()> {
+    fn insts(&mut self, insts: &[Inst], out: &mut Vec<Inst>) -> R<()> {
         insts.iter().try_for_each(|inst| {
             let loc = inst.loc;
             self.inst(inst, out).map_err(|fault| fault.or_at(loc))
@@ -61,6 +119,14 @@ impl<'a, 'm> Beside<'a, 'm> {
     }
 
     fn inst(&mut self, inst: &Inst, out: &mut Vec<Inst>) -> R<()> {
+        let flows = |def: &Def| match def {
+            Def::Scalar(value) => self.flowing.contains(&value.number),
+            Def::Tensor(_) => true,
+        };
+        if !inst.results.iter().any(flows) {
+            out.push(inst.clone());
+            return Ok(());
+        }
         match &inst.kind {
             InstKind::Op(op, args) => {
                 out.push(inst.clone());
@@ -152,12 +218,12 @@ impl<'a, 'm> Beside<'a, 'm> {
         }
         let Some(default) = &read.default else {
             let Some(stored) = stored else { return Ok(()) };
-            let (seed, at) = (self.of.seed, &read.place.at);
-            let tangent = self.ad.stored(out, stored, seed, &self.of.at, at, elem, read.proved)?;
+            let (point, at) = (self.of.point(), &read.place.at);
+            let tangent = self.ad.stored(out, stored, &point, at, elem, read.proved)?;
             self.set(&inst.results[0], Some(tangent));
             return Ok(());
         };
-        let mut otherwise = self.ad.copy(default)?;
+        let mut otherwise = default.clone();
         let insts = std::mem::take(&mut otherwise.insts);
         self.insts(&insts, &mut otherwise.insts)?;
         let from_default = otherwise.results.first().and_then(|arg| self.tangent(arg));
@@ -168,8 +234,8 @@ impl<'a, 'm> Beside<'a, 'm> {
         let mut then = Region::default();
         let value = match stored {
             Some(stored) => {
-                let (seed, at) = (self.of.seed, &read.place.at);
-                self.ad.stored(&mut then.insts, stored, seed, &self.of.at, at, elem, false)?
+                let (point, at) = (self.of.point(), &read.place.at);
+                self.ad.stored(&mut then.insts, stored, &point, at, elem, false)?
             }
             None => zero(elem),
         };

@@ -33,7 +33,9 @@ impl Uses {
     }
 
     pub(super) fn quasi(&mut self, expr: &Quasi) {
-        expr.for_each_var(&mut |var| drop(self.vars.insert(var)));
+        expr.for_each_var(&mut |var| {
+            self.vars.insert(var);
+        });
     }
 
     fn place(&mut self, place: &Place) {

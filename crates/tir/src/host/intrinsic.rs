@@ -18,6 +18,8 @@ pub enum Class {
     Int,
     /// Tensors.
     Tensor,
+    /// Tensors and scalars, which are tensors without axes in files.
+    Array,
     /// Lists.
     List,
     /// Nothing: the intrinsic defines no value.
@@ -33,6 +35,7 @@ impl Class {
             Class::Bool => *ty == HostType::Scalar(crate::types::Elem::Bool),
             Class::Int => matches!(ty, HostType::Scalar(elem) if elem.is_int()),
             Class::Tensor => matches!(ty, HostType::Tensor(..)),
+            Class::Array => matches!(ty, HostType::Tensor(..) | HostType::Scalar(_)),
             Class::List => matches!(ty, HostType::List(_)),
             Class::Nothing => false,
         }
@@ -97,10 +100,10 @@ intrinsics! {
     WriteText "write_text" World [Str, Str] false Nothing "Writes a file.";
     FileExists "file_exists" World [Str] false Bool "Whether there is a file.";
     ListDir "list_dir" World [Str] false List "The names in a folder.";
-    LoadTensor "load_tensor" World [Str, Str] false Tensor "Loads a tensor by format and path.";
-    SaveTensor "save_tensor" World [Str, Str, Tensor] false Nothing
+    LoadTensor "load_tensor" World [Str, Str] false Array "Loads a tensor by format and path.";
+    SaveTensor "save_tensor" World [Str, Str, Array] false Nothing
         "Saves a tensor by format and path.";
-    LoadNamed "load_named" World [Str, Str, Str] false Tensor
+    LoadNamed "load_named" World [Str, Str, Str] false Array
         "Loads one of several tensors by format, path and name.";
     SaveNamed "save_named" World [Str, Str, List] true Nothing
         "Saves tensors by format, path and names.";
@@ -124,6 +127,8 @@ intrinsics! {
     ListToTensor "list_to_tensor" MayTrap [List] false Tensor
         "The tensor of the elements; lists of lists must be rectangular.";
     TensorToList "tensor_to_list" Pure [Tensor] false List "The elements along the first axis.";
+    ZipRecords "zip_records" Pure [Any] false List
+        "The records whose fields are the elements of the tensors of a tuple.";
     Extent "extent" MayTrap [Tensor, Int] false Int "The extent of an axis.";
     Element "element" MayTrap [Tensor] true Any "The element at a point.";
     Scalar "scalar" Pure [Any] false Tensor "The rank-0 tensor of a scalar.";

@@ -7,6 +7,7 @@
 mod fold_constants;
 mod inline_calls;
 mod lift_locals;
+mod simplify;
 mod split_clauses;
 
 use einlang_source::Diagnostics;
@@ -15,6 +16,7 @@ pub use crate::ad::lower_requests;
 pub use fold_constants::fold_constants;
 pub use inline_calls::inline_calls;
 pub use lift_locals::{PART, lift_locals};
+pub use simplify::simplify;
 pub use split_clauses::split_clauses;
 
 use crate::module::Module;
@@ -68,6 +70,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "lower_requests", run: lower_requests },
     Pass { name: "lift_locals", run: lift_locals },
     Pass { name: "fold_constants", run: fold_constants },
+    Pass { name: "simplify", run: simplify },
 ];
 
 /// The pass of this name.

@@ -5,7 +5,7 @@ use einlang_tir::op::Op;
 use einlang_tir::types::Elem;
 
 use super::{Compile, Result, TooLarge};
-use crate::bytecode::code::{Apply, Fast, Inst, Reg, Target};
+use crate::bytecode::code::{Apply, Fast, Inst, NO_SITE, Reg, Target};
 
 /// The state of a fold that is being compiled.
 struct State {
@@ -278,7 +278,8 @@ impl Compile<'_> {
             Some(fast) => self.emit(Inst::Fast { op: fast, dst, a, b }),
             None => {
                 let args = [a, b, a];
-                self.code.applies.push(Apply { op, elems: [elem; 2], result: elem, dst, args });
+                let (elems, site) = ([elem; 2], NO_SITE);
+                self.code.applies.push(Apply { op, elems, result: elem, dst, args, site });
                 self.emit(Inst::Apply(self.code.applies.len() as u32 - 1));
             }
         }

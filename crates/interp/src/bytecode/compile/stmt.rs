@@ -8,12 +8,14 @@ use einlang_tir::region::Value;
 use einlang_tir::types::Elem;
 
 use super::{Compile, Known, Result};
-use crate::bytecode::code::{Apply, Call, Fast, Inst, Reg, Shape, Target};
+use crate::bytecode::code::{Apply, Call, Fast, Inst, NO_SITE, Reg, Shape, Target};
 
 impl Compile<'_> {
     pub(super) fn stmt(&mut self, stmt: &Stmt) -> Result<()> {
         match stmt {
-            Stmt::Op { result, op, args, .. } => self.op(result, *op, args),
+            Stmt::Op { result, op, args, site } => {
+                self.op(result, *op, args, site.map_or(NO_SITE, |site| site.0))
+            }
             Stmt::Index { result, expr } => {
                 let known = self.quasi(expr)?;
                 let (dst, elem) = (self.result(result)?, result.elem);
@@ -130,7 +132,7 @@ impl Compile<'_> {
         unknown
     }
 
-    fn op(&mut self, result: &Value, op: Op, args: &[Operand]) -> Result<()> {
+    fn op(&mut self, result: &Value, op: Op, args: &[Operand], site: u32) -> Result<()> {
         let mut regs = [0; 3];
         let mut elems = [result.elem; 2];
         for (at, arg) in args.iter().take(3).enumerate() {
@@ -146,7 +148,7 @@ impl Compile<'_> {
                 self.emit(Inst::Fast { op: fast, dst, a: regs[0], b });
             }
             None => {
-                let apply = Apply { op, elems, result: result.elem, dst, args: regs };
+                let apply = Apply { op, elems, result: result.elem, dst, args: regs, site };
                 self.code.applies.push(apply);
                 self.emit(Inst::Apply(self.code.applies.len() as u32 - 1));
             }

@@ -145,8 +145,6 @@ impl Builder<'_, '_> {
         self.line(format!(
             "let {own}[t in 1..] = {own}[t - 1] / 2 + {k} until {own}[t] < {d}, max {most};"
         ));
-        let done = self.fresh("c");
-        self.line(format!("let {done} = converged({own});"));
         let (mut values, mut converged) = (vec![a], false);
         while !converged && values.len() <= most {
             let next = values[values.len() - 1] / 2 + k;
@@ -157,7 +155,7 @@ impl Builder<'_, '_> {
             format!("len({own}), {own}[last]"),
             format!("{} {}", values.len(), values[values.len() - 1]),
         );
-        self.say(done, converged);
+        self.say(format!("converged({own})"), converged);
         self.say(format!("sum[t]({own}[t])"), values.iter().sum::<i64>());
     }
 }

@@ -1,0 +1,164 @@
+//! Derivatives of random programs: every way of computing them agrees with the others to rounding
+//! and with differences of the program's own values.
+
+mod counts;
+mod program;
+
+use einlang_driver::Session;
+use einlang_driver::run::{Executable, Failure, Given, RunOptions};
+use einlang_interp::io::MemoryIo;
+use einlang_interp::value::HostValue;
+use einlang_sema::shapes::Options;
+use einlang_source::MemoryWorld;
+use einlang_testkit::generate::Source;
+use einlang_tir::passes::Mode;
+
+use program::{Made, N, program};
+
+/// How many programs are tried; `EINLANG_PROGRAMS=5000` tries more.
+fn n_programs() -> u64 {
+    let wanted = std::env::var("EINLANG_PROGRAMS").ok();
+    wanted.and_then(|text| text.parse().ok()).unwrap_or(100)
+}
+
+fn build(text: &str, outputs: &[String], mode: Mode) -> Executable {
+    let world = MemoryWorld::new();
+    let options = Options { outputs: Some(outputs.to_vec()), ..Options::default() };
+    let mut session = Session::new(&world).with_options(options).with_mode(mode);
+    let file = session.add_text("generated.ein", text);
+    match session.build(file) {
+        Ok(executable) => executable,
+        Err(failure) => panic!("{}\n{text}", words(&failure)),
+    }
+}
+
+fn words(failure: &Failure) -> String {
+    match failure {
+        Failure::Program(found) => {
+            found.iter().map(|d| format!("{}: {}\n", d.code.as_str(), d.message)).collect()
+        }
+        Failure::Usage { message, .. } | Failure::Bug(message) => message.clone(),
+    }
+}
+
+/// The value of one input: zero, or a step in a direction.
+fn given(rank: usize, direction: Option<&[f64]>, step: f64) -> String {
+    let number = |at: usize| format!("{:?}", direction.map_or(0.0, |d| d[at]) * step);
+    let row = |from: usize| (from..from + N).map(number).collect::<Vec<_>>().join(", ");
+    match rank {
+        0 => number(0),
+        1 => format!("[{}]", row(0)),
+        _ => format!(
+            "[{}]",
+            (0..N).map(|i| format!("[{}]", row(N * i))).collect::<Vec<_>>().join(", ")
+        ),
+    }
+}
+
+fn run(
+    executable: &Executable,
+    made: &Made,
+    moved: usize,
+    direction: &[f64],
+    step: f64,
+) -> Vec<Vec<f64>> {
+    let inputs = made.bindings.iter().enumerate().map(|(at, (_, rank))| {
+        let direction = (at == moved).then_some(direction);
+        (format!("e{at}"), Given::Text(given(*rank, direction, step)))
+    });
+    let mut options = RunOptions { inputs: inputs.collect(), ..RunOptions::default() };
+    options.limits.steps = Some(200_000_000);
+    match executable.run(&options, &mut MemoryIo::default()) {
+        Ok(outcome) => outcome.outputs.iter().map(|output| numbers(&output.value)).collect(),
+        Err(failure) => panic!("{}\n{}", words(&failure), made.text),
+    }
+}
+
+fn numbers(value: &HostValue) -> Vec<f64> {
+    let number = |constant: einlang_tir::constant::Const| constant.as_float().unwrap_or(f64::NAN);
+    match (value.as_scalar(), value.as_tensor()) {
+        (Some(scalar), _) => vec![number(scalar)],
+        (None, Some(tensor)) => tensor.consts().map(number).collect(),
+        (None, None) => Vec::new(),
+    }
+}
+
+fn close(a: f64, b: f64, tolerance: f64) -> bool {
+    (a - b).abs() <= tolerance * (1.0 + a.abs().max(b.abs())) || a.is_nan() && b.is_nan()
+}
+
+/// The product of a Jacobian with a direction.
+fn times(jacobian: &[f64], direction: &[f64]) -> Vec<f64> {
+    let rows = jacobian.chunks(direction.len());
+    rows.map(|row| row.iter().zip(direction).map(|(a, b)| a * b).sum()).collect()
+}
+
+/// Checks one program; gives how many derivatives other than zero were compared.
+fn check(seed: u64, nested: bool) -> usize {
+    let mut source = Source::from_seed(seed);
+    let n_bindings = 2 + source.below(6);
+    let made = program(&mut source, n_bindings, nested);
+    let target = made.bindings.len() - 1;
+    let moved = source.below(target);
+    let (y, p) = (&made.bindings[target].0, &made.bindings[moved].0);
+    let size = N.pow(made.bindings[moved].1 as u32);
+    let direction: Vec<f64> = (0..size).map(|_| source.between(-100, 100) as f64 / 50.0).collect();
+    let by_binding = format!("{}let J = @{y} / @{p};\n", made.text);
+    let by_input = format!("{}let J = @{y} / @e{moved};\n", made.text);
+    let j = ["J".to_owned()];
+    let mut found: Vec<(&str, Vec<f64>)> = Vec::new();
+    for (name, text, mode) in [
+        ("forward", &by_binding, Mode::Forward),
+        ("reverse", &by_binding, Mode::Reverse),
+        ("cheaper", &by_binding, Mode::Cheaper),
+        ("forward by the input", &by_input, Mode::Forward),
+        ("reverse by the input", &by_input, Mode::Reverse),
+    ] {
+        let mut values = run(&build(text, &j, mode), &made, usize::MAX, &[], 0.0);
+        found.push((name, values.remove(0)));
+    }
+    let (_, first) = &found[0];
+    for (name, other) in &found[1..] {
+        for (at, (a, b)) in first.iter().zip(other).enumerate() {
+            assert!(
+                close(*a, *b, 1e-9),
+                "forward {a}, {name} {b} at {at}, seed {seed}\n{by_binding}"
+            );
+        }
+    }
+    let primal = build(&made.text, std::slice::from_ref(y), Mode::Cheaper);
+    let difference = |h: f64| -> Vec<f64> {
+        let up = run(&primal, &made, moved, &direction, h).remove(0);
+        let down = run(&primal, &made, moved, &direction, -h).remove(0);
+        up.iter().zip(&down).map(|(a, b)| (a - b) / (2.0 * h)).collect()
+    };
+    let (coarse, fine) = (difference(2e-4), difference(1e-4));
+    let exact = times(first, &direction);
+    let mut n_compared = 0;
+    for ((coarse, fine), exact) in coarse.iter().zip(&fine).zip(&exact) {
+        // A kink between the points shows as differences that do not converge.
+        if !close(*coarse, *fine, 1e-4) {
+            continue;
+        }
+        let extrapolated = (4.0 * fine - coarse) / 3.0;
+        n_compared += usize::from(extrapolated.abs() > 1e-9);
+        assert!(
+            close(*exact, extrapolated, 1e-6),
+            "{exact}, differences {extrapolated}, seed {seed}\n{by_binding}"
+        );
+    }
+    n_compared
+}
+
+#[test]
+fn derivatives_agree_with_differences() {
+    let n_compared: usize = (0..n_programs()).map(|seed| check(seed, false)).sum();
+    assert!(n_compared as u64 >= n_programs(), "only {n_compared} derivatives were compared");
+}
+
+#[test]
+fn derivatives_of_derivatives_agree_with_differences() {
+    let seeds = 1_000_000..1_000_000 + n_programs() / 2;
+    let n_compared: usize = seeds.map(|seed| check(seed, true)).sum();
+    assert!(n_compared as u64 >= n_programs() / 2, "only {n_compared} derivatives were compared");
+}

@@ -1,0 +1,149 @@
+//! Random programs whose derivatives are known to exist.
+//!
+//! Every binding adds an input of its own shape, which is zero: perturbing a binding after its
+//! definition is perturbing that input.
+
+use einlang_testkit::generate::Source;
+
+/// The length of every axis.
+pub(crate) const N: usize = 4;
+
+/// A program with inputs and the names of its bindings.
+#[derive(Clone, Debug)]
+pub(crate) struct Made {
+    /// The text, without requests.
+    pub(crate) text: String,
+    /// Names and ranks of the bindings, in order.
+    pub(crate) bindings: Vec<(String, usize)>,
+}
+
+/// A random program with so many bindings. `nested` allows requests in it.
+pub(crate) fn program(source: &mut Source<'_>, n_bindings: usize, nested: bool) -> Made {
+    let mut made = Made {
+        text: "let idx = [2, 0, 3, 0];\nlet seg = [1, 0, 1, 2];\n".to_owned(),
+        bindings: Vec::new(),
+    };
+    made.text.push_str(
+        "fn soft(x: f64) -> f64 { log(1.0 + exp(x)) }\n\
+         fn cube(x: f64) -> f64 { x * x * x }\n\
+         @fn cube(x) { 3.0 * x * x * @x }\n\
+         fn area(x: f64, y: f64) -> f64 { x * sin(y) }\n\
+         @fn area(x, y) from @r { (sin(y) * @r, x * cos(y) * @r) }\n",
+    );
+    made.leaf(source, 1);
+    made.leaf(source, 2);
+    made.leaf(source, 0);
+    for _ in 0..n_bindings {
+        made.binding(source, nested);
+    }
+    made
+}
+
+impl Made {
+    fn next(&mut self, rank: usize) -> (String, String) {
+        let name = format!("b{}", self.bindings.len());
+        let input = format!("e{}", self.bindings.len());
+        let shape = ["", "; 4", "; 4, 4"][rank];
+        let ty = if rank == 0 { "f64".to_owned() } else { format!("[f64{shape}]") };
+        self.text.push_str(&format!("input {input}: {ty};\n"));
+        self.bindings.push((name.clone(), rank));
+        (name, input)
+    }
+
+    fn leaf(&mut self, source: &mut Source<'_>, rank: usize) {
+        let mut number = || format!("{:.5}", source.between(-150_000, 150_000) as f64 / 1e5);
+        let mut row = || format!("[{}]", (0..N).map(|_| number()).collect::<Vec<_>>().join(", "));
+        let rows = match rank {
+            2 => format!("[{}]", (0..N).map(|_| row()).collect::<Vec<_>>().join(", ")),
+            1 => row(),
+            _ => number(),
+        };
+        let (name, input) = self.next(rank);
+        let ty = ["f64", "[f64; 4]", "[f64; 4, 4]"][rank];
+        self.text.push_str(&format!("let l{name}: {ty} = {rows};\n"));
+        let line = match rank {
+            0 => format!("let {name} = l{name} + {input};\n"),
+            1 => format!("let {name}[i] = l{name}[i] + {input}[i];\n"),
+            _ => format!("let {name}[i, j] = l{name}[i, j] + {input}[i, j];\n"),
+        };
+        self.text.push_str(&line);
+    }
+
+    fn one(&self, source: &mut Source<'_>, rank: usize) -> String {
+        let fitting: Vec<&String> =
+            self.bindings.iter().filter(|(_, r)| *r == rank).map(|(name, _)| name).collect();
+        // Later ones more often, so that chains become long.
+        let at = source.below(fitting.len()).max(source.below(fitting.len()));
+        fitting[at].clone()
+    }
+
+    fn binding(&mut self, source: &mut Source<'_>, nested: bool) {
+        let (u, v, w) = (self.one(source, 1), self.one(source, 1), self.one(source, 1));
+        let (m, k) = (self.one(source, 2), self.one(source, 2));
+        let (a, c) = (self.one(source, 0), self.one(source, 0));
+        let kind = source.below(if nested { 33 } else { 29 });
+        let rank = match kind {
+            0..=15 | 29..=30 => 1,
+            16..=19 | 31 => 2,
+            _ => 0,
+        };
+        let (b, e) = self.next(rank);
+        let line = match kind {
+            0 => format!("let {b}[i] = sin({u}[i]) * {v}[i] + 0.5 * {a} + {e}[i];"),
+            1 => format!("let {b}[i] = tanh(sum[j]({m}[i, j] * {u}[j])) + {e}[i];"),
+            2 => format!(
+                "let {b}[i] = {u}[i - 1 else {a}] * {v}[i] - 0.3 * {u}[i + 1 else 0.2] + {e}[i];"
+            ),
+            3 => format!(
+                "let {b}[0] = {u}[0] + {e}[0];\nlet {b}[t in 1..4] = 0.5 * {b}[t - 1] * {v}[t] + tanh({u}[t]) + {e}[t];"
+            ),
+            4 => format!(
+                "let {b}[3] = {u}[3] * {a} + {e}[3];\nlet {b}[t in 0..3] = 0.4 * sin({b}[t + 1]) + {v}[t] + {e}[t];"
+            ),
+            5 => format!(
+                "let {b}[i] = if {u}[i] > 0.25 {{ {u}[i] * {v}[i] }} else {{ 0.5 * {w}[i] - {a} }} + {e}[i];"
+            ),
+            6 => format!("let {b}[i] = {u}[idx[i]] * {v}[i] + {e}[i];"),
+            7 => {
+                format!("let {b}[s in 0..4] = sum[i]({u}[i] * {v}[i] where seg[i] == s) + {e}[s];")
+            }
+            8 => format!("let {b}[i] = sum[k in 0..=i]({u}[k] * {v}[i]) + {e}[i];"),
+            9 => format!("let {b}[i] = exp(0.3 * {u}[i]) / sum[k](exp(0.3 * {u}[k])) + {e}[i];"),
+            10 => format!("let {b}[i] = max[j]({m}[i, j] * {u}[j]) + {e}[i];"),
+            11 => format!("let {b}[i] = prod[j](0.5 * {m}[i, j] + {u}[j]) + {e}[i];"),
+            12 => format!(
+                "let {b}[i] = {{ let p = {u}[i] * {v}[i]; let q[j] = p * {w}[j]; sum[j](q[j] * q[j]) * 0.2 + p }} + {e}[i];"
+            ),
+            13 => format!(
+                "let {b}[t in 0..4] = 0.5 * {b}[t - 1 else {a}] + {u}[t] * {b}[t - 2 else {c}] + {e}[t];"
+            ),
+            14 => format!("let {b}[i] = soft({u}[i]) * cube(0.5 * {v}[i]) + {e}[i];"),
+            15 => format!("let {b}[i] = area({u}[i], {v}[3 - i]) + {e}[i];"),
+            16 => format!("let {b}[i, j] = {u}[i] * {v}[j] + {e}[i, j];"),
+            17 => format!("let {b}[i, j] = 0.4 * sum[k]({m}[i, k] * {k}[k, j]) + {e}[i, j];"),
+            18 => format!(
+                "let {b}[i, j] = 0.3 * {m}[j, i] * {u}[i] + {k}[i, j] ** 2 * 0.2 + {e}[i, j];"
+            ),
+            19 => format!(
+                "let {b}[i in 0..4, j in 0..4] = {m}[i, j] + 0.3 * {b}[i - 1, j else {a}] * {u}[j] + 0.2 * {b}[i, j - 1 else 0.1] + {e}[i, j];"
+            ),
+            20 => format!("let {b} = sum[i]({u}[i] * {v}[i]) * 0.5 + {e};"),
+            21 => format!("let {b} = {a} * sin({c}) + {u}[2] * {m}[1, 3] + {e};"),
+            22 => format!("let {b} = sum[i, j]({m}[i, j] * {u}[i] * {v}[j]) * 0.2 + {e};"),
+            23 => format!("let {b} = min[i]({u}[i]) * max[i]({v}[i]) + {e};"),
+            24 => format!("let {b} = reduce[i](0.3, |p, q| p + q + p * q)(0.5 * {u}[i]) + {e};"),
+            25 => format!("let {b} = mean[i](({u}[i] - {a}) ** 2) + {e};"),
+            26 => format!("let {b} = prod[i]({u}[i] where {v}[i] > 0.1) * 0.5 + {e};"),
+            27 => format!("let {b} = {u}[3] * sqrt(1.5 + {a} ** 2) + {e};"),
+            28 => format!("let {b} = max[i, j]({m}[i, j]) * 0.5 + {e};"),
+            29 => format!("let r{b} = @{a} / @{u};\nlet {b}[i] = 0.2 * r{b}[i] + {u}[i] + {e}[i];"),
+            30 => format!(
+                "let r{b} = @{u} / @{v};\nlet {b}[i] = 0.2 * sum[j](r{b}[i, j] * {w}[j]) + {e}[i];"
+            ),
+            31 => format!("let r{b} = @{u} / @{v};\nlet {b}[i, j] = 0.2 * r{b}[i, j] + {e}[i, j];"),
+            _ => format!("let r{b} = @{c} / @{a};\nlet {b} = 0.2 * r{b} + {a} + {e};"),
+        };
+        self.text.push_str(&line);
+        self.text.push('\n');
+    }
+}

@@ -1,0 +1,40 @@
+//! Fixtures in `tests/loops`: beside each program its schedules and its loop IR, which also read back
+//! as printed.
+
+use std::path::Path;
+
+use einlang_driver::{Session, Stage};
+use einlang_loops::ir::{parse_kernel, verify};
+use einlang_loops::schedule::parse_schedules;
+use einlang_source::MemoryWorld;
+use einlang_testkit::fixtures::{Program, check};
+
+fn printed(program: &Program, stage: Stage) -> String {
+    let world = MemoryWorld::new().with("main.ein", program.text.clone());
+    let mut session = Session::new(&world);
+    let file = session.load(Path::new("main.ein")).expect("the program is there");
+    session.ir(file, Some(stage)).text
+}
+
+#[test]
+fn schedules_are_as_expected() {
+    check("tests/loops", "schedule", |program| {
+        let text = printed(program, Stage::Decide);
+        let again = parse_schedules(&text).expect("it reads back");
+        assert_eq!(again.iter().map(ToString::to_string).collect::<String>(), text);
+        text
+    });
+}
+
+#[test]
+fn loop_ir_is_as_expected() {
+    check("tests/loops", "kernel", |program| {
+        let text = printed(program, Stage::LowerLoops);
+        for kernel in text.split_inclusive("\n}\n") {
+            let again = parse_kernel(kernel).unwrap_or_else(|error| panic!("{error}\n{kernel}"));
+            assert_eq!(again.to_string(), kernel);
+            assert_eq!(verify(&again), [], "{kernel}");
+        }
+        text
+    });
+}
