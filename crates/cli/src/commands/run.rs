@@ -214,7 +214,7 @@ pub(crate) fn run(args: &RunArgs, shell: &Shell) -> Result<Exit, Stop> {
     report(&executable.warnings);
     match evaluate(args, &input, &executable, shell)? {
         Ok(mut outcome) if args.json => {
-            outcome.storage = Some(executable.storage_json(session.sources()));
+            outcome.storage = Some(executable.storage_json(&outcome.given, session.sources()));
             shell.terminal.print(&format!("{}\n", outcome.json()))?;
             Ok(Exit::Fine)
         }
