@@ -285,6 +285,9 @@ impl Lifter<'_, '_> {
         let mut insts = slice(&self.before, &mut uses);
         insts.extend(body.insts);
         let body = Region { params: body.params, insts, results: body.results };
+        if domain.params().iter().any(|var| !self.ad.is_global(&(*var).into())) {
+            return Err(Fault::unsupported("a range that is computed at each point", self.loc));
+        }
         let guard = self.guard(guard);
         let guard = guard.map(|guard| self.ad.copy(&guard)).transpose()?;
         Ok(Clause { domain: domain.into(), guard, body, loc: self.loc })
@@ -338,6 +341,10 @@ impl Lifter<'_, '_> {
                 if !self.ad.is_global(&axis.dim.extent) {
                     let domain = extended(&domain, &whole)?;
                     axis.dim.extent = self.ad.extent_of(&domain, axis.var, binding.loc)?;
+                }
+                if !self.ad.is_global(&axis.dim.extent) {
+                    let what = "an extent that is computed at each point";
+                    return Err(Fault::unsupported(what, binding.loc));
                 }
                 axes.push(axis);
             }

@@ -5,7 +5,7 @@
 //! | `request`, `demand` | which entries there are, their order, how each is computed |
 //! | `contract` | contractions of a Jacobian with a vector |
 //! | `paths`, `leaf`, `flow` | which bindings lie between parameter and target, by the flow of values |
-//! | `lift`, `scan` | flat bindings: reductions and local tensors as bindings of their own |
+//! | `settle`, `lift`, `scan` | flat bindings: reductions and local tensors as bindings of their own |
 //! | `view` | a clause of a flat binding as straight-line code over all its indices |
 //! | `seed`, `diagonal` | what is perturbed or observed, and which axes need not be stored |
 //! | `forward`, `tangent` | tangent bindings, tangents of code |
@@ -44,6 +44,7 @@ mod reverse;
 mod rules;
 mod scan;
 mod seed;
+mod settle;
 mod sum;
 mod tangent;
 mod tidy;
@@ -56,6 +57,7 @@ use crate::module::Module;
 use crate::passes::{Ctx, inline_calls};
 use crate::region::InstKind;
 use context::Ad;
+use fault::Fault;
 
 /// Expands every request for a derivative.
 pub fn lower_requests(module: &mut Module, ctx: &Ctx) -> Result<(), Diagnostics> {
@@ -68,8 +70,9 @@ pub fn lower_requests(module: &mut Module, ctx: &Ctx) -> Result<(), Diagnostics>
         }
     });
     if any {
-        let mut ad = Ad::new(module, ctx.mode);
         let place = place.unwrap_or_else(|| Span::new(FileId::FIRST, 0, 0));
+        settle::settle(module).map_err(|gave_up| Fault::from(gave_up).into_diagnostic(place))?;
+        let mut ad = Ad::new(module, ctx.mode);
         ad.expand_all().map_err(|fault| fault.into_diagnostic(place))?;
         regroup::regroup(module);
     }
