@@ -22,6 +22,12 @@ impl Renames {
         self.tensors.is_empty() && self.vars.is_empty()
     }
 
+    /// Adds what came about later.
+    pub(super) fn extend(&mut self, latest: Renames) {
+        self.tensors.extend(latest.tensors);
+        self.vars.extend(latest.vars);
+    }
+
     /// Renames in an instruction and everything inside it.
     pub(super) fn inst(&self, inst: &mut Inst) {
         if !self.vars.is_empty() {

@@ -101,9 +101,14 @@ impl Lift<'_> {
                 region.insts.push(inst);
                 continue;
             }
+            let mut latest = Renames::default();
             if scope.open
-                && let Some(reads) = self.moved(&inst, &whole, scope, host, &mut renames)
+                && let Some(reads) = self.moved(&inst, &whole, scope, host, &mut latest)
             {
+                // What came out of an instruction that waits may have been moved further.
+                let waiting = open.iter_mut().filter(|(_, stage)| *stage != Stage::New);
+                waiting.for_each(|(inst, _)| latest.inst(inst));
+                renames.extend(latest);
                 open.extend(reads.into_iter().rev().map(|inst| (inst, Stage::Done)));
                 continue;
             }
