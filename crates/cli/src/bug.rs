@@ -12,7 +12,7 @@ use std::thread;
 use crate::exit::Exit;
 
 /// The stack of the working thread. Pages of it that are never touched cost nothing.
-const STACK_BYTES: usize = 64 << 20;
+const STACK_BYTES: usize = 512 << 20;
 
 /// Does the work on the large stack; a panic in it becomes a report and [`Exit::Bug`].
 pub(crate) fn guard(work: impl FnOnce() -> Exit + Send + 'static) -> Exit {

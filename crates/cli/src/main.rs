@@ -20,6 +20,7 @@ mod commands;
 mod disk;
 mod exit;
 mod inputs;
+mod memory;
 mod message;
 mod running;
 mod shorthand;

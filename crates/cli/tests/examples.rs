@@ -1,6 +1,5 @@
 //! Every program in `examples/` prints what its `//! stdout:` lines say, without a warning.
 //!
-//! The programs in `NOT_YET` are right and the compiler is not: once one works it leaves the list.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,9 +7,6 @@ use std::process::{Command, Output, Stdio};
 
 use einlang_testkit::pages::files_below;
 use einlang_testkit::parallel::judge_all;
-
-/// Programs that language and library allow and that go wrong today, with what is in the way.
-const NOT_YET: &[(&str, &str)] = &[];
 
 /// A program and what its last lines say about it.
 struct Example {
@@ -29,19 +25,7 @@ impl Example {
         Example { name: parts.join("/"), stdout: stdout.collect() }
     }
 
-    fn reason_it_fails(&self) -> Option<&'static str> {
-        NOT_YET.iter().find(|(name, _)| *name == self.name).map(|(_, why)| *why)
-    }
-
     /// What is wrong with the program, if anything is.
-    fn judge(&self) -> Result<(), String> {
-        match (self.verdict(), self.reason_it_fails()) {
-            (Err(_), Some(_)) => Ok(()),
-            (Ok(()), Some(why)) => Err(format!("works now ({why}); take it off `NOT_YET`")),
-            (verdict, None) => verdict,
-        }
-    }
-
     fn verdict(&self) -> Result<(), String> {
         if self.stdout.is_empty() {
             return Err("has no `//! stdout:` line".to_owned());
@@ -85,15 +69,12 @@ fn all() -> Vec<Example> {
 fn every_example_prints_what_it_says() {
     let examples = all();
     assert!(examples.len() >= 48, "only {} examples", examples.len());
-    judge_all(&examples, |example| example.name.clone(), |_, example| example.judge());
+    judge_all(&examples, |example| example.name.clone(), |_, example| example.verdict());
 }
 
 #[test]
 fn lists_name_examples_that_exist() {
     let names: Vec<String> = all().into_iter().map(|example| example.name).collect();
-    for (name, _) in NOT_YET {
-        assert!(names.iter().any(|known| known == name), "`{name}` is no example");
-    }
     let index = fs::read_to_string(examples().join("README.md")).expect("an index");
     for name in &names {
         assert!(index.contains(&format!("]({name})")), "the index does not name `{name}`");

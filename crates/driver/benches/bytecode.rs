@@ -29,16 +29,16 @@ const CASES: &[Case] = &[
         text: include_str!("../../../bench/memory/heat.ein"),
         output: "warmest",
         n_operations: 7.0 * 512.0 * 512.0 * 39.0,
-        // Two planes, and the output.
-        most_bytes: 2 * 512 * 512 * 4 + 64,
+        // Two planes, the output and the call of the entry.
+        most_bytes: 2 * 512 * 512 * 4 + 256,
     },
     Case {
         name: "lookback",
         text: include_str!("../../../bench/memory/lookback.ein"),
         output: "last_one",
         n_operations: 3.0 * 1e8,
-        // Eleven numbers, and the output.
-        most_bytes: 11 * 4 + 16,
+        // Eleven numbers, the output and the call of the entry.
+        most_bytes: 11 * 4 + 256,
     },
 ];
 
@@ -55,16 +55,25 @@ fn main() {
         let executable = session.build(file).expect("invariant: the program is right");
         let mut options = RunOptions::default();
         options.limits.backend = Backend::Bytecode;
+        let before = seconds_of_work();
         let outcome = executable.run(&options, &mut MemoryIo::default());
         let outcome = outcome.expect("invariant: the program runs");
+        let worked = seconds_of_work().zip(before).map(|(after, before)| after - before);
         let report = &options.limits.report;
         let regions = report.regions();
         assert!(regions.iter().all(|r| r.fallback.is_none()), "{regions:?}");
-        let seconds = outcome.ran_in.as_secs_f64();
+        let seconds = worked.unwrap_or(outcome.ran_in.as_secs_f64());
         let rate = case.n_operations / seconds;
         let (name, peak) = (case.name, report.peak());
         println!("{name:14} {seconds:7.2} s, {:6.0} M operations/s, {peak} bytes", rate / 1e6);
         assert!(peak <= case.most_bytes, "`{name}` may take {} bytes", case.most_bytes);
         assert!(rate >= LEAST, "`{name}` is slower than {LEAST} operations/s");
     }
+}
+
+/// How long this process has been running on a core, where the system says so: other work on the
+/// machine does not count.
+fn seconds_of_work() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/schedstat").ok()?;
+    Some(text.split_whitespace().next()?.parse::<f64>().ok()? / 1e9)
 }

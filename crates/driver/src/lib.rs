@@ -44,7 +44,7 @@ pub mod session;
 pub mod storage;
 
 pub use einlang_interp::native::Native;
-pub use einlang_interp::options::{Backend, Interrupt, Options as Limits};
+pub use einlang_interp::options::{Backend, Interrupt, Options as Limits, Resident};
 pub use einlang_interp::report::{Region, Report};
 pub use einlang_loops::decide::Storage as StoragePlan;
 pub use einlang_loops::schedule::{Schedule, parse_schedules};

@@ -16,6 +16,7 @@ use einlang_loops::decide::{Storage, is_legal};
 use einlang_loops::ir::parse_kernel;
 use einlang_loops::plan::{Choices, plan};
 use einlang_loops::schedule::{Layout, Schedule, parse_schedules};
+use einlang_loops::window::{StorageReport, analyse_program};
 use einlang_sema::shapes::Options;
 use einlang_source::MemoryWorld;
 use einlang_testkit::generate::Source;
@@ -64,6 +65,11 @@ struct Counts {
     n_windows: usize,
     n_full: usize,
     n_schedules: usize,
+    /// Windows that are kept as they are reported, and those that are not.
+    n_same: usize,
+    n_other_width: usize,
+    n_only_reported: usize,
+    n_only_kept: usize,
 }
 
 #[test]
@@ -84,13 +90,50 @@ fn storage_and_schedules_change_nothing() {
             let fallen = fallen.iter().any(|region| region.fallback.is_some());
             assert!(wanted.is_err() || !fallen, "{:?}\n{text}", options.limits.report.regions());
         }
-        for module in executable.modules() {
+        let program = executable.program();
+        let report = analyse_program(program, &["o".to_owned()]);
+        for module in &program.modules {
+            compare_windows(module, &report, &text, &mut counts);
             other_schedules(module, &executable, &wanted, &text, &mut source, &mut counts);
         }
     }
     println!("{counts:?}");
     assert!(counts.n_programs as u64 > n_cases() / 2, "{counts:?}");
     assert!(counts.n_windows > 0 && counts.n_full > 0 && counts.n_schedules > 0, "{counts:?}");
+}
+
+/// Compares the windows that are kept with those that are reported: on the axis of the outermost
+/// loop they are the same, and what is kept is never less than what is reported.
+fn compare_windows(module: &Module, report: &StorageReport, text: &str, counts: &mut Counts) {
+    let Ok(planned) = plan(module, &Choices::default()) else { return };
+    let tensors = planned.schedule.groups.iter().flat_map(|group| &group.tensors);
+    for tensor in tensors {
+        let Some(logical) = report.binding(&module.name, &tensor.name) else { continue };
+        for (axis, layout) in logical.axes.iter().zip(&tensor.storage) {
+            match (axis.window(), layout) {
+                (Some(window), Layout::Mod(width)) if window == *width as u64 => {
+                    counts.n_same += 1;
+                }
+                (Some(_), Layout::Mod(_)) => counts.n_other_width += 1,
+                // As many planes as there are: full and window are the same.
+                (Some(window), _) if axis.extent.as_constant() == Some(window as i64) => {}
+                (Some(_), _) => {
+                    counts.n_only_reported += 1;
+                    if std::env::var_os("EINLANG_SHOW").is_some() {
+                        println!("only reported: {axis:?}\n{}\n{text}", planned.schedule);
+                    }
+                }
+                (None, Layout::Mod(width)) => {
+                    counts.n_only_kept += 1;
+                    assert!(*width > 0, "{text}");
+                    if std::env::var_os("EINLANG_SHOW").is_some() {
+                        println!("only kept: {axis:?}\n{}\n{text}", planned.schedule);
+                    }
+                }
+                (None, _) => {}
+            }
+        }
+    }
 }
 
 /// Runs a module under schedules near the one that was decided.

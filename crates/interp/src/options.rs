@@ -27,6 +27,12 @@ pub struct Options {
     pub memory: u64,
     /// How many calls of functions may be open at once (E0802).
     pub depth: usize,
+    /// How deeply tensor code and functions may call each other (E0802). Each level takes some of
+    /// the stack of the thread.
+    pub nesting: usize,
+    /// How many bytes the process has in use, where somebody can tell: values whose size nobody
+    /// counts, such as strings and lists, are held to the memory limit by this (E0801).
+    pub resident: Resident,
     /// How many instructions may be executed (E0803).
     pub steps: Option<u64>,
     /// When to stop (E0803).
@@ -55,6 +61,17 @@ pub enum Backend {
     Bytecode,
     /// Machine code made from the loop IR by [`Options::native`], or else register code.
     Native,
+}
+
+/// Who can tell how many bytes the process has in use. It is no part of what a run means, so all
+/// are equal.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Resident(pub Option<fn() -> Option<u64>>);
+
+impl PartialEq for Resident {
+    fn eq(&self, _: &Resident) -> bool {
+        true
+    }
 }
 
 /// A switch by which somebody else stops an evaluation. Its copies are one switch.
@@ -90,6 +107,8 @@ impl Default for Options {
             zero_fill: false,
             memory: 4 << 30,
             depth: 10_000,
+            nesting: 32,
+            resident: Resident::default(),
             steps: None,
             deadline: None,
             interrupt: Interrupt::default(),
@@ -105,8 +124,11 @@ impl Default for Options {
 /// How many steps may pass between two looks at the clock.
 const CLOCK_EVERY: u64 = 4096;
 
-/// How deeply modules may run host functions that run modules.
-const MAX_NESTING: usize = 32;
+/// How many such looks may pass between two measurements of the memory in use.
+const LOOKS_PER_MEASURE: u64 = 16;
+
+/// What the compiler itself may have in use besides the values of a program.
+const OWN_MEMORY: u64 = 256 << 20;
 
 /// What was used so far.
 #[derive(Clone, Debug)]
@@ -175,16 +197,33 @@ impl Meter {
         if options.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(Stop::new(StopCode::Steps, "the program took longer than allowed"));
         }
+        if (steps / CLOCK_EVERY).is_multiple_of(LOOKS_PER_MEASURE) {
+            self.measure(0)?;
+        }
         if options.interrupt.is_set() {
             return Err(Stop::new(StopCode::Steps, "the program was interrupted"));
         }
         Ok(())
     }
 
+    /// Stops if the process would have more memory in use than is allowed, with some bytes more.
+    pub(crate) fn measure(&self, more: u64) -> Result<(), Stop> {
+        let options = &self.0.options;
+        let in_use = options.resident.0.and_then(|resident| resident()).unwrap_or(0);
+        match in_use.saturating_add(more) > options.memory.saturating_add(OWN_MEMORY) {
+            true => {
+                let limit = show_bytes(options.memory);
+                let message = format!("the program needs more memory than the limit of {limit}");
+                Err(Stop::new(StopCode::Memory, message))
+            }
+            false => Ok(()),
+        }
+    }
+
     /// Enters a host function from a module, or a module from there.
     pub(crate) fn nest(&self) -> Result<Nested, Stop> {
         let depth = self.0.nesting.get();
-        if depth >= MAX_NESTING {
+        if depth >= self.0.options.nesting {
             let message = "tensor code and functions call each other too deeply";
             return Err(Stop::new(StopCode::Depth, message));
         }

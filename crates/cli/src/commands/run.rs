@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use einlang_driver::{
-    Executable, Failure, Given, Limits, Outcome, Permits, Printer, ProjectIo, Report, RunOptions,
-    Session, StoragePlan, parse_schedules,
+    Executable, Failure, Given, Limits, Outcome, Permits, Printer, ProjectIo, Report, Resident,
+    RunOptions, Session, StoragePlan, parse_schedules,
 };
 use einlang_source::Diagnostics;
 
@@ -111,6 +111,9 @@ enum Plan {
     Window,
 }
 
+/// How deeply tensor code and functions may call each other on the stack of the working thread.
+const NESTING: usize = 1000;
+
 impl LimitArgs {
     pub(crate) fn limits(&self, zero_fill: bool) -> Limits {
         let backend = match self.backend {
@@ -125,6 +128,8 @@ impl LimitArgs {
         };
         let usual = Limits { native: native(), ..Limits::default() };
         Limits {
+            nesting: NESTING,
+            resident: Resident(Some(crate::memory::resident)),
             checked: self.checked,
             zero_fill,
             backend,
@@ -209,7 +214,7 @@ pub(crate) fn run(args: &RunArgs, shell: &Shell) -> Result<Exit, Stop> {
     report(&executable.warnings);
     match evaluate(args, &input, &executable, shell)? {
         Ok(mut outcome) if args.json => {
-            outcome.storage = Some(executable.storage_json(session.sources()));
+            outcome.storage = Some(executable.storage_json(&outcome.given, session.sources()));
             shell.terminal.print(&format!("{}\n", outcome.json()))?;
             Ok(Exit::Fine)
         }

@@ -31,6 +31,7 @@ use einlang_interp::io::Io;
 use einlang_interp::options::Options as Limits;
 use einlang_interp::stop::{Stop, StopCode};
 use einlang_interp::value::HostValue;
+use einlang_loops::window::Given as SizeGiven;
 use einlang_sema::lower::{self, Lowered, ProgramOutput};
 use einlang_sema::shapes::Options;
 use einlang_source::{Diagnostics, FileId, Sources, Span};
@@ -125,6 +126,15 @@ impl Session<'_> {
     }
 }
 
+/// What a value says about sizes: an integer, or the shape of a tensor.
+fn size_given(value: &HostValue) -> Option<SizeGiven> {
+    match value {
+        HostValue::Scalar(number) => i64::try_from(number.as_int()?).ok().map(SizeGiven::Integer),
+        HostValue::Tensor(tensor) => Some(SizeGiven::Shape(tensor.shape().to_vec())),
+        HostValue::Str(_) | HostValue::Node(_) => None,
+    }
+}
+
 impl Executable {
     /// Lowers a program without errors, whose compilation began at `start`.
     pub(crate) fn new(
@@ -187,9 +197,9 @@ impl Executable {
         self.lowered.outputs.iter().map(|output| output.name.as_str())
     }
 
-    /// The tensor code of the program.
-    pub fn modules(&self) -> &[einlang_tir::module::Module] {
-        &self.lowered.program.modules
+    /// The host and tensor code of the program.
+    pub fn program(&self) -> &einlang_tir::host::Program {
+        &self.lowered.program
     }
 
     /// Whether the value of the program is that of its function `main`.
@@ -200,12 +210,13 @@ impl Executable {
     /// Evaluates the program.
     pub fn run(&self, options: &RunOptions, io: &mut dyn Io) -> Result<Outcome, Failure> {
         let start = Instant::now();
-        let values = self.evaluate(options, Vec::new(), io)?;
+        let (values, given) = self.evaluate_given(options, Vec::new(), io)?;
         let described = self.described().zip(values);
         let outputs = described.map(|((output, form), value)| form.output(&output.name, value));
         Ok(Outcome {
             outputs: outputs.collect(),
             storage: None,
+            given,
             compiled_in: self.compiled_in,
             ran_in: start.elapsed(),
             peak: options.limits.report.peak(),
@@ -229,13 +240,24 @@ impl Executable {
         given: Vec<HostValue>,
         io: &mut dyn Io,
     ) -> Result<Vec<HostValue>, Failure> {
+        self.evaluate_given(options, given, io).map(|(values, _)| values)
+    }
+
+    /// The same, and what the storage of recurrences may depend on.
+    fn evaluate_given(
+        &self,
+        options: &RunOptions,
+        given: Vec<HostValue>,
+        io: &mut dyn Io,
+    ) -> Result<(Vec<HostValue>, Vec<Option<SizeGiven>>), Failure> {
         let mut limits = options.limits.clone();
         let start = Instant::now();
         limits.deadline = options.timeout.and_then(|timeout| start.checked_add(timeout));
         let mut inputs = self.bind(&options.inputs, &limits, io)?;
         inputs.extend(given);
+        let sizes = inputs.iter().map(size_given).collect();
         let values = run_program(&self.lowered.program, inputs, &limits, io);
-        values.map_err(|stop| self.failure(&stop))
+        Ok((values.map_err(|stop| self.failure(&stop))?, sizes))
     }
 
     /// What stopped the program, for people.

@@ -10,6 +10,7 @@ use std::time::Duration;
 use einlang_interp::show::{json_of, json_text, show, type_of};
 use einlang_interp::tensor::TensorValue;
 use einlang_interp::value::{HostValue, NodeKind};
+use einlang_loops::window::Given as SizeGiven;
 use einlang_sema::hir::{DefId, DefKind, Program, Res, TypeKind, TypeRef};
 use einlang_sema::types::Ty;
 use einlang_source::Interner;
@@ -25,6 +26,8 @@ pub struct Outcome {
     pub outputs: Vec<Output>,
     /// What is kept of each recurrent binding, as JSON, if somebody asked.
     pub storage: Option<String>,
+    /// The integers and shapes among the inputs, on which that may depend.
+    pub given: Vec<Option<SizeGiven>>,
     /// How long compiling took.
     pub compiled_in: Duration,
     /// How long the evaluation took.

@@ -75,7 +75,7 @@ fn axis_json(binding: &BindingStorage, at: usize, axis: &AxisStorage, sources: &
     format!(
         "{{\"axis\": {at}, \"name\": {}, \"extent\": {}, \"lookback\": {}, \"tail\": {}, \"window\": {window}{conditions}, \"reason\": {}, \"places\": [{}]}}",
         json_text(&axis.name),
-        axis.extent.as_constant().map_or_else(|| json_text(&axis.extent_text), |n| n.to_string()),
+        axis.extent_now.map_or_else(|| json_text(&axis.extent_text), |n| n.to_string()),
         number(axis.lookback),
         number(axis.tail),
         json_text(&reason),

@@ -8,7 +8,7 @@ mod json;
 mod table;
 mod words;
 
-use einlang_loops::window::{BindingStorage, StorageReport, analyse_program};
+use einlang_loops::window::{BindingStorage, Given, StorageReport, analyse_program, analyse_run};
 use einlang_source::Sources;
 
 use crate::run::Executable;
@@ -23,9 +23,10 @@ impl Executable {
         analyse_program(&self.lowered().program, &outputs)
     }
 
-    /// The same as the object `storage` of `run --json`.
-    pub fn storage_json(&self, sources: &Sources) -> String {
-        json(&self.storage(), sources)
+    /// The same as the object `storage` of `run --json`, for a run that was given these inputs.
+    pub fn storage_json(&self, given: &[Option<Given>], sources: &Sources) -> String {
+        let outputs: Vec<String> = self.outputs().map(str::to_owned).collect();
+        json(&analyse_run(&self.lowered().program, &outputs, given), sources)
     }
 }
 

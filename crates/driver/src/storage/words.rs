@@ -70,6 +70,9 @@ fn reason(reason: &Reason, binding: &BindingStorage, axis: usize) -> String {
         Why::OuterOffset(outer) => {
             format!("goes back along `{outer}`, which runs outside `{along}`")
         }
+        Why::ConditionFails(text) => {
+            format!("would be within a window of `{along}` if `{text}`, which does not hold here")
+        }
         Why::NoAxisOrder => "cannot be computed axis by axis".to_owned(),
         Why::Undecided => format!("cannot be decided for `{along}`"),
     }

@@ -5,7 +5,7 @@
 
 use einlang_index::DivOp;
 use einlang_tir::op::Op;
-use einlang_tir::types::{Elem, Ident, Loc};
+use einlang_tir::types::{Elem, Ident};
 
 /// A register.
 pub(super) type Reg = u16;
@@ -143,6 +143,12 @@ pub(super) enum Inst {
     Copy { dst: Reg, src: Reg },
     /// `dst = a op b`
     Fast { op: Fast, dst: Reg, a: Reg, b: Reg },
+    /// The quotient of two integers of at most 32 bits, truncated; traps on zero.
+    Quotient { dst: Reg, a: Reg, b: Reg, site: u32 },
+    /// The remainder of two signed integers; traps on zero.
+    Remainder { dst: Reg, a: Reg, b: Reg, site: u32 },
+    /// An index as an `i32`.
+    ToI32 { dst: Reg, a: Reg },
     /// Any operation, by its number.
     Apply(u32),
     /// `dst = a + b` of indices.
@@ -297,6 +303,14 @@ pub(super) struct Code {
     /// The first of the registers that hold a buffer's strides.
     pub(super) strides: Vec<Reg>,
     pub(super) n_regs: usize,
-    /// Where instructions come from: the first one, and the place.
-    pub(super) locs: Vec<(u32, Loc)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instructions_are_small() {
+        assert!(size_of::<Inst>() <= 16, "{}", size_of::<Inst>());
+    }
 }

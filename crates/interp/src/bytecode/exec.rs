@@ -184,11 +184,24 @@ impl<'r> Machine<'r> {
                         rounds -= 1;
                         if rounds < 0 {
                             rounds = ROUNDS;
-                            self.meter
-                                .step(std::mem::take(&mut counted))
-                                .map_err(|stop| stop.at(self.loc(pc)))?;
+                            self.meter.step(std::mem::take(&mut counted))?;
                         }
                     }
+                }
+                Inst::ToI32 { dst, a } => self.set(dst, i64::from(self.index(a) as i32)),
+                Inst::Quotient { dst, a, b, site } => {
+                    let (a, b) = (self.index(a) as i32, self.index(b) as i32);
+                    if b == 0 {
+                        return Err(Fault::Trap(SiteId(site)));
+                    }
+                    self.set(dst, i64::from(a.wrapping_div(b)));
+                }
+                Inst::Remainder { dst, a, b, site } => {
+                    let (a, b) = (self.index(a), self.index(b));
+                    if b == 0 {
+                        return Err(Fault::Trap(SiteId(site)));
+                    }
+                    self.set(dst, a.wrapping_rem(b));
                 }
                 Inst::Jump(to) => pc = to as usize,
                 Inst::If { a, to } => {
@@ -239,9 +252,7 @@ impl<'r> Machine<'r> {
                         rounds -= 1;
                         if rounds < 0 {
                             rounds = ROUNDS;
-                            self.meter
-                                .step(std::mem::take(&mut counted))
-                                .map_err(|stop| stop.at(self.loc(pc)))?;
+                            self.meter.step(std::mem::take(&mut counted))?;
                         }
                     }
                 }
@@ -263,10 +274,6 @@ impl<'r> Machine<'r> {
     #[cold]
     fn lost(&self, _: usize) -> Result<(), Fault> {
         Err(Fault::Trap(SiteId(LOST)))
-    }
-
-    fn loc(&self, _: usize) -> einlang_tir::types::Loc {
-        einlang_tir::types::Loc::default()
     }
 
     /// Instructions that are not worth a place in the loop; where to go on, if elsewhere.

@@ -104,7 +104,7 @@ impl Executor<'_, '_> {
             (Intrinsic::TypeOf, [value]) => HostValue::str(&type_of(value)),
             (Intrinsic::Equal, [a, b]) => Const::bool(lists::equal(a, b)).into(),
             (Intrinsic::Concat, [HostValue::Str(a), HostValue::Str(b)]) => {
-                self.limit(a.len() + b.len(), "a string")?;
+                self.room(a.len() + b.len())?;
                 HostValue::str(&format!("{a}{b}"))
             }
             (Intrinsic::StrEq, [HostValue::Str(a), HostValue::Str(b)]) => {

@@ -15,6 +15,9 @@ use crate::stop::{Stop, StopCode};
 use crate::tensor::TensorValue;
 use crate::value::{HostValue, Node, NodeKind};
 
+/// A string of at least so many bytes is worth a look at the memory in use.
+const LARGE: usize = 1 << 20;
+
 impl<'p> Executor<'_, 'p> {
     /// Executes an instruction; false if a block or function has to end before it is complete.
     pub(super) fn execute(&mut self, inst: &'p HostInst) -> Result<bool, Stop> {
@@ -172,6 +175,9 @@ impl<'p> Executor<'_, 'p> {
                 FormatPart::Text(text) => out.push_str(text),
                 FormatPart::Value(arg, spec) => {
                     let value = self.arg(arg)?;
+                    if let HostValue::Str(text) = &value {
+                        self.room(out.len() + text.len())?;
+                    }
                     let wrong = |why| Stop::internal(format!("the format `{spec}`: {why}"));
                     out.push_str(&format_value(&value, spec).map_err(wrong)?);
                 }
@@ -179,6 +185,15 @@ impl<'p> Executor<'_, 'p> {
             self.limit(out.len(), "a string")?;
         }
         Ok(HostValue::str(&out))
+    }
+
+    /// There must be room for a string, of which a few copies exist while it is made.
+    pub(super) fn room(&self, bytes: usize) -> Result<(), Stop> {
+        self.limit(bytes, "a string")?;
+        match bytes >= LARGE {
+            true => self.meter.measure(4 * bytes as u64),
+            false => Ok(()),
+        }
     }
 
     /// A single value must not be larger than all memory allowed.

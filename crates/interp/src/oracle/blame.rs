@@ -115,13 +115,18 @@ impl Machine<'_> {
     pub(super) fn blame(&self, mut stop: Stop, code: &Code) -> Stop {
         let mut points = self.frames.iter().rev().filter_map(|frame| point_of(frame, code));
         match points.next() {
+            // An error of a function that was called names its own point already.
+            Some(_) if stop.message.ends_with("`)") => {}
             Some(point) if point.contains('[') => {
                 stop.message = format!("{} (at `{point}`)", stop.message);
             }
-            Some(point) => stop.notes.push(format!("in `{point}`")),
+            Some(point) if stop.notes.is_empty() => stop.notes.push(format!("in `{point}`")),
+            Some(_) => {}
             None => {}
         }
-        for point in points.take(MAX_NOTES) {
+        // Functions that call each other through tensor code come here once for each call.
+        let room = MAX_NOTES.saturating_sub(stop.notes.len());
+        for point in points.take(room) {
             stop.notes.push(format!("needed for `{point}`"));
         }
         let clause = self.frames.last().and_then(|frame| clause_loc(frame, code));

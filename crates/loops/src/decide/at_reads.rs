@@ -15,7 +15,7 @@ use einlang_tir::types::Ident;
 use crate::schedule::{Compute, Schedule};
 
 /// A body of at most so many instructions may be computed more than once.
-const CHEAP: usize = 8;
+const CHEAP: usize = 2;
 
 /// Bodies grow when others are computed in them, up to this many instructions.
 const LARGE: usize = 2000;
@@ -33,6 +33,7 @@ pub(super) fn compute_at_reads(module: &Module, schedule: &mut Schedule) {
     }
     let needed = needed(module, &kept);
     let mut sizes: HashMap<Ident, usize> = HashMap::new();
+    let mut marked: HashSet<Ident> = HashSet::new();
     let reads = Reads::of(module, &needed);
     for group in &module.groups {
         let gone = !group.bindings.iter().any(|binding| needed.contains(&binding.name));
@@ -41,7 +42,7 @@ pub(super) fn compute_at_reads(module: &Module, schedule: &mut Schedule) {
             _ => false,
         };
         if gone {
-            mark(schedule, group);
+            marked.extend(group.bindings.iter().map(|binding| binding.name.clone()));
             continue;
         }
         let [binding] = &group.bindings[..] else { continue };
@@ -53,7 +54,12 @@ pub(super) fn compute_at_reads(module: &Module, schedule: &mut Schedule) {
         let fits = size.is_none_or(|size| size <= LARGE);
         if inline && proved && fits && (once || cheap) {
             sizes.insert(binding.name.clone(), size.unwrap_or(LARGE));
-            mark(schedule, group);
+            marked.insert(binding.name.clone());
+        }
+    }
+    for tensor in schedule.groups.iter_mut().flat_map(|group| &mut group.tensors) {
+        if marked.contains(&tensor.name) {
+            tensor.compute = Compute::AtReads;
         }
     }
 }
@@ -82,15 +88,6 @@ pub(super) fn may_be_at_reads(module: &Module, name: &Ident) -> bool {
     !kept.contains(name)
         && is_plain(module, group, binding)
         && reads.by_name.get(name).is_none_or(proved)
-}
-
-fn mark(schedule: &mut Schedule, group: &Group) {
-    let tensors = schedule.groups.iter_mut().flat_map(|group| &mut group.tensors);
-    for tensor in tensors {
-        if group.bindings.iter().any(|binding| binding.name == tensor.name) {
-            tensor.compute = Compute::AtReads;
-        }
-    }
 }
 
 /// The bindings that what is kept depends on.

@@ -8,15 +8,15 @@
 //! - every read inside the group, the condition of an `until` included, comes at most `h` rounds
 //!   after the write, and `W > h`;
 //! - every read after the group is of one of the last `s` planes, and `W >= s`;
-//! - every point of the box has a clause without a guard, so that no read finds what an earlier plane
-//!   left behind;
+//! - every point that is read has a clause without a guard, so that no read finds what an earlier
+//!   plane left behind;
 //! - nothing sees the tensor as a whole: it is no output and no size, and is passed on nowhere.
 //!
 //! What is not proved for all extents that the module allows is kept in full.
 
 use std::collections::{HashMap, HashSet};
 
-use einlang_index::{Domain, Facts, Quasi};
+use einlang_index::{Domain, Facts, Map, Quasi};
 use einlang_tir::module::{Axis, Binding, Group, Module, SymbolSource, box_of};
 use einlang_tir::order::{Dependence, Form};
 use einlang_tir::region::{InstKind, Read, Region, Subscript};
@@ -144,7 +144,8 @@ impl Folding<'_> {
     /// The axis of a binding that has a window, and its width.
     fn window(&self, at: usize, binding: &Binding, form: &Form) -> Option<(usize, i64)> {
         let (axis, sign) = unit_axis(form)?;
-        if self.observers.whole.contains(&binding.name) || !is_total(binding, self.facts) {
+        let stays = is_total(binding, self.facts) || self.reads_are_stored(binding);
+        if self.observers.whole.contains(&binding.name) || !stays {
             return None;
         }
         let mut width = 1;
@@ -173,6 +174,42 @@ impl Folding<'_> {
         let bounds = [at.clone(), axis.dim.extent.sub(at).and_then(|d| d.add_constant(-1)).ok()?];
         let part = Domain::where_nonnegative(over.dims(), &bounds).ok()?;
         over.intersect(&part).ok()
+    }
+
+    /// Whether every read of the tensor is of points that clauses without guards cover.
+    fn reads_are_stored(&self, binding: &Binding) -> bool {
+        let mut stored = Domain::nothing(binding.dims());
+        for clause in binding.clauses.iter().filter(|clause| clause.guard.is_none()) {
+            match stored.union(&clause.domain) {
+                Ok(more) => stored = more,
+                Err(_) => return false,
+            }
+        }
+        let mut reads = Vec::new();
+        for clause in self.group.bindings.iter().flat_map(|binding| &binding.clauses) {
+            for region in clause.guard.iter().chain([&clause.body]) {
+                reads_of(region, &clause.domain, &binding.name, &mut reads);
+            }
+        }
+        if let Some(until) = &self.group.until {
+            let over = Domain::everything([until.index]);
+            reads_of(&until.condition, &over, &binding.name, &mut reads);
+        }
+        let outside = self.observers.reads.get(&binding.name).into_iter().flatten();
+        let mut all = reads.iter().chain(outside);
+        let Ok(whole) = box_of(&binding.axes) else { return false };
+        all.all(|(read, over)| {
+            let index = |subscript: &Subscript| match subscript {
+                Subscript::Index(expr) => Some(expr.clone()),
+                Subscript::Value(_) => None,
+            };
+            let at: Option<Vec<Quasi>> = read.place.at.iter().map(index).collect();
+            let Some(at) = at else { return false };
+            let map = Map::new(over.dims(), at);
+            let inside = whole.preimage(&map).and_then(|part| over.intersect(&part));
+            let missing = stored.preimage(&map).and_then(|part| inside?.subtract(&part));
+            missing.is_ok_and(|rest| rest.always_empty_given(self.facts.set()).is_true())
+        })
     }
 
     /// How many planes the condition of an `until` needs.

@@ -16,9 +16,9 @@ impl Lower<'_> {
     }
 
     /// The schedule of a group.
-    fn schedule_of(&self, group: &Group) -> Result<&GroupSchedule> {
+    fn schedule_of(&self, group: &Group) -> Result<GroupSchedule> {
         let first = group.bindings.first().map(|binding| &binding.name);
-        let found = first.and_then(|first| self.schedule.group(first));
+        let found = first.and_then(|first| self.schedules.get(first).copied());
         let name = || first.map_or("", |name| name.as_str());
         let missing = || NotLowered::new(format!("no schedule for `{}`", name()));
         let found = found.ok_or_else(missing)?;
@@ -27,7 +27,7 @@ impl Lower<'_> {
                 tensor.name == binding.name && tensor.storage.len() == binding.axes.len()
             });
         match same {
-            true => Ok(found),
+            true => Ok(found.clone()),
             false => {
                 Err(NotLowered::new(format!("the schedule of `{}` is of another group", name())))
             }
@@ -36,7 +36,7 @@ impl Lower<'_> {
 
     /// A group of the module or of a region.
     pub(super) fn group(&mut self, group: &Group, out: &mut Vec<Stmt>) -> Result<()> {
-        let schedule = self.schedule_of(group)?.clone();
+        let schedule = self.schedule_of(group)?;
         if schedule.tensors.iter().all(|tensor| tensor.compute == Compute::AtReads) {
             return Ok(());
         }

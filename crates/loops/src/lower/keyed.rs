@@ -59,7 +59,7 @@ impl Lower<'_> {
         (of_key.results, of_bin.results) = (vec![key.clone()], vec![bin.clone()]);
         let bin = self.region(&of_bin, out)?;
         let (stmts, parts) = self.scoped(|lower, out| {
-            lower.bound.extend(dims.iter().copied());
+            dims.iter().for_each(|dim| lower.bound.push(*dim));
             lower.region(&of_key, out)
         })?;
         match (parts.first(), bin.first()) {
@@ -76,7 +76,7 @@ impl Lower<'_> {
         let until = self.module.groups.iter().filter_map(|group| group.until.as_ref());
         let open = until.map(|until| until.extent).any(|extent| extent == var);
         let outside = self.fixed.unwrap_or(self.bound.len());
-        !open && self.bound[..outside.min(self.bound.len())].contains(&var)
+        !open && self.bound.is_among_first(outside, var)
     }
 
     /// The key and the bin that a guard compares before anything else may fail.
@@ -119,7 +119,7 @@ impl Lower<'_> {
             InstKind::Index(expr) => depends = depends.or(self.of_vars(expr, dims)),
             InstKind::Read(read) if read.default.is_none() => {
                 let name = &read.place.tensor;
-                let complete = self.module.tensor_type(name).is_some()
+                let complete = self.is_of_module(name)
                     && !self.around.iter().any(|around| around.names.contains(name));
                 depends.outer |= !complete;
                 for subscript in &read.place.at {

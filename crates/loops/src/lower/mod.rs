@@ -16,6 +16,7 @@
 //! | `symbols.rs` | symbols, entry checks |
 //! | `free.rs` | when memory is given back |
 
+mod bound;
 mod fold;
 mod free;
 mod group;
@@ -30,12 +31,14 @@ mod symbols;
 use std::collections::{HashMap, HashSet};
 
 use einlang_index::{Facts, GaveUp, Quasi, Set, Var};
-use einlang_tir::module::Module;
+use einlang_tir::module::{Binding, Module, Symbol, SymbolSource};
 use einlang_tir::region::Value;
 use einlang_tir::types::{Elem, Ident, TensorType};
 
 use crate::ir::{Block, Buffer, BufferDim, BufferId, Kernel, Layout, Operand, Stmt};
-use crate::schedule::Schedule;
+use crate::schedule::{Compute, GroupSchedule, Schedule};
+
+use self::bound::Bound;
 
 /// Why a module has no loop IR.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -107,7 +110,13 @@ struct Around {
 
 struct Lower<'m> {
     module: &'m Module,
-    schedule: &'m Schedule,
+    bindings: HashMap<Ident, &'m Binding>,
+    schedules: HashMap<Ident, &'m GroupSchedule>,
+    /// What is computed where it is read.
+    at_reads: HashSet<Ident>,
+    /// The symbols that are values of a tensor, and those that are extremes of others.
+    value_symbols: HashMap<Ident, Vec<Var>>,
+    extremes: Vec<&'m Symbol>,
     facts: Facts,
     kernel: Kernel,
     n_values: u32,
@@ -115,7 +124,7 @@ struct Lower<'m> {
     values: HashMap<u32, Operand>,
     tensors: HashMap<Ident, BufferId>,
     /// The variables that have a value here, innermost last.
-    bound: Vec<Var>,
+    bound: Bound,
     /// The loops around, innermost last, with how many variables are bound outside and whether they
     /// run downwards.
     loops: Vec<(Var, usize, bool)>,
@@ -148,15 +157,31 @@ impl<'m> Lower<'m> {
             ..Kernel::default()
         };
         let marked = read::needs_marks(module, &facts);
+        let mut value_symbols: HashMap<Ident, Vec<Var>> = HashMap::new();
+        for symbol in &module.symbols {
+            if let SymbolSource::Value(name) = &symbol.source {
+                value_symbols.entry(name.clone()).or_default().push(symbol.var);
+            }
+        }
+        let extreme = |s: &&Symbol| matches!(s.source, SymbolSource::Max(_) | SymbolSource::Min(_));
+        let first = |group: &'m GroupSchedule| {
+            group.tensors.first().map(|tensor| (tensor.name.clone(), group))
+        };
+        let tensors = schedule.groups.iter().flat_map(|group| &group.tensors);
+        let at_reads = tensors.filter(|tensor| tensor.compute == Compute::AtReads);
         Lower {
             module,
-            schedule,
+            bindings: module.bindings().map(|b| (b.name.clone(), b)).collect(),
+            schedules: schedule.groups.iter().filter_map(first).collect(),
+            at_reads: at_reads.map(|tensor| tensor.name.clone()).collect(),
+            value_symbols,
+            extremes: module.symbols.iter().filter(extreme).collect(),
             facts,
             kernel,
             n_values: 0,
             values: HashMap::new(),
             tensors: HashMap::new(),
-            bound: Vec::new(),
+            bound: Bound::default(),
             loops: Vec::new(),
             fixed: None,
             resumed: HashSet::new(),
@@ -191,6 +216,12 @@ impl<'m> Lower<'m> {
         let id = self.kernel.add_buffer(buffer);
         self.tensors.insert(name.clone(), id);
         id
+    }
+
+    /// Whether a tensor is an input or a binding outside any region.
+    fn is_of_module(&self, name: &Ident) -> bool {
+        let input = |id: &BufferId| (id.0 as usize) < self.kernel.n_inputs;
+        self.bindings.contains_key(name) || self.tensors.get(name).is_some_and(input)
     }
 
     fn inputs(&mut self) {

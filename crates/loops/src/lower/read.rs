@@ -13,12 +13,11 @@ use einlang_tir::types::{Elem, Ident};
 
 use super::{Lower, NotLowered, Part, Result};
 use crate::ir::{Access, Block, Condition, Stmt, Subscript};
-use crate::schedule::Compute;
 
 impl Lower<'_> {
     pub(super) fn read(&mut self, read: &Read, inst: &Inst, out: &mut Vec<Stmt>) -> Result<()> {
         let name = &read.place.tensor;
-        if self.schedule.tensor(name).is_some_and(|t| t.compute == Compute::AtReads) {
+        if self.at_reads.contains(name) {
             return self.read_inline(read, inst, out);
         }
         let missing =
@@ -68,14 +67,14 @@ impl Lower<'_> {
 
     /// Whether own reads of uncovered points give zero.
     fn fills(&self, name: &Ident) -> bool {
-        self.module.binding(name).is_some_and(|binding| binding.zero_fill)
+        self.bindings.get(name).is_some_and(|binding| binding.zero_fill)
     }
 
     /// The body of a binding where it is read.
     fn read_inline(&mut self, read: &Read, inst: &Inst, out: &mut Vec<Stmt>) -> Result<()> {
         let name = &read.place.tensor;
-        let module = self.module;
-        let binding = module.binding(name).filter(|b| b.clauses.len() == 1 && read.proved);
+        let binding =
+            self.bindings.get(name).copied().filter(|b| b.clauses.len() == 1 && read.proved);
         let clause = binding.and_then(|binding| binding.clauses.first());
         let (Some(binding), Some(clause)) = (binding, clause) else {
             let why = format!("`{}` cannot be computed where it is read", name.as_str());

@@ -31,10 +31,11 @@ impl Lower<'_> {
             return None;
         }
         let (first, rest) = ranges.split_first()?;
-        let outside: HashSet<Var> = self.bound[..n_outside].iter().copied().collect();
         let fixed = |expr: &Quasi, inner: &HashSet<Var>| {
             let mut fixed = true;
-            expr.for_each_var(&mut |v| fixed &= outside.contains(&v) || inner.contains(&v));
+            expr.for_each_var(&mut |v| {
+                fixed &= self.bound.is_among_first(n_outside, v) || inner.contains(&v)
+            });
             fixed
         };
         let mut inner: HashSet<Var> = HashSet::new();
@@ -61,7 +62,7 @@ impl Lower<'_> {
         }
         // What a round defines itself is different in the next one.
         let stays = |name: &Ident| {
-            let of_module = self.module.tensor_type(name).is_some();
+            let of_module = self.is_of_module(name);
             let own = |around: &super::Around| {
                 around.names.contains(name) && around.n_loops < self.loops.len()
             };

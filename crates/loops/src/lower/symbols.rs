@@ -40,17 +40,18 @@ impl Lower<'_> {
 
     /// Binds the symbols that are values of these tensors.
     fn values_of(&mut self, names: &[Ident], out: &mut Vec<Stmt>) -> Result<()> {
-        for symbol in &self.module.symbols {
-            let SymbolSource::Value(name) = &symbol.source else { continue };
+        for name in names {
             let Some(buffer) = self.tensors.get(name).copied() else { continue };
-            if !names.contains(name) || self.bound.contains(&symbol.var) {
-                continue;
+            for var in self.value_symbols.get(name).cloned().unwrap_or_default() {
+                if self.bound.contains(var) {
+                    continue;
+                }
+                let elem = self.kernel.buffers[buffer.0 as usize].elem;
+                let result = self.fresh(elem);
+                let at = Vec::new();
+                out.push(Stmt::Load { result, buffer, at, access: Access::Proved });
+                self.param(var, result.into(), name.as_str(), out)?;
             }
-            let elem = self.kernel.buffers[buffer.0 as usize].elem;
-            let result = self.fresh(elem);
-            let at = Vec::new();
-            out.push(Stmt::Load { result, buffer, at, access: Access::Proved });
-            self.param(symbol.var, result.into(), name.as_str(), out)?;
         }
         Ok(())
     }
@@ -97,7 +98,7 @@ impl Lower<'_> {
     /// Whether all variables of an expression have a value.
     pub(super) fn knows(&self, expr: &Quasi) -> bool {
         let mut known = true;
-        expr.for_each_var(&mut |var| known &= self.bound.contains(&var));
+        expr.for_each_var(&mut |var| known &= self.bound.contains(var));
         known
     }
 
@@ -106,14 +107,14 @@ impl Lower<'_> {
         let mut again = true;
         while again {
             again = false;
-            for symbol in &self.module.symbols {
+            for symbol in self.extremes.clone() {
                 let (of, max) = match &symbol.source {
                     SymbolSource::Max(of) => (of, true),
                     SymbolSource::Min(of) => (of, false),
                     _ => continue,
                 };
                 let known = of.iter().all(|expr| self.knows(expr));
-                if self.bound.contains(&symbol.var) || !known || of.is_empty() {
+                if self.bound.contains(symbol.var) || !known || of.is_empty() {
                     continue;
                 }
                 let values = of.iter().cloned().map(MinMax::Value);

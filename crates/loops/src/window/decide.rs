@@ -19,6 +19,9 @@ use super::report::{Keep, Reason, ScheduledAxis, Why};
 use super::show;
 use super::tail::{Reads, Tail};
 
+/// With more reasons than this against a window, no more are sought by proofs.
+const ENOUGH: usize = 3;
+
 /// More reasons than this are not listed for an axis.
 const MAX_REASONS: usize = 8;
 
@@ -111,6 +114,10 @@ impl Ordered<'_> {
     ) {
         if self.is_data(read, at) {
             return axis.refuse(Why::DynamicSelfRead, read.loc);
+        }
+        if axis.far.0 && axis.against.len() > ENOUGH && gap.as_constant().is_none() {
+            // The axis is full already, and proofs are dear.
+            return;
         }
         match self.context.range(relaxed, gap) {
             Extent::Nothing => {}

@@ -28,12 +28,16 @@ struct Exact {
     high: i128,
 }
 
-/// Replaces what can be replaced, and tells the context what the integers are. Gives the values of
-/// the tensors without axes.
-pub(super) fn see_through_integers(
-    module: &mut Module,
-    context: &mut Context,
-) -> HashMap<Ident, Quasi> {
+/// The integers of a module that are index expressions.
+pub(super) struct Integers {
+    /// The values of the tensors without axes.
+    pub(super) scalars: HashMap<Ident, Quasi>,
+    /// The values of symbols that are computed.
+    pub(super) defined: HashMap<Var, Quasi>,
+}
+
+/// Replaces what can be replaced, and tells the context what the integers are.
+pub(super) fn see_through_integers(module: &mut Module, context: &mut Context) -> Integers {
     let mut symbols = HashMap::new();
     for symbol in &module.symbols {
         if let SymbolSource::Value(name) = &symbol.source {
@@ -46,6 +50,7 @@ pub(super) fn see_through_integers(
         vars,
         context,
         wide: HashSet::new(),
+        defined: HashMap::new(),
         values: HashMap::new(),
         scalars: HashMap::new(),
     };
@@ -70,7 +75,7 @@ pub(super) fn see_through_integers(
     }
     let scalars = eyes.scalars.into_iter().map(|(name, exact)| (name, exact.value)).collect();
     module.groups = groups;
-    scalars
+    Integers { scalars, defined: eyes.defined }
 }
 
 struct Eyes<'a> {
@@ -78,6 +83,8 @@ struct Eyes<'a> {
     context: &'a mut Context,
     /// Symbols that need not fit 32 bits.
     wide: HashSet<Var>,
+    /// The values of symbols.
+    defined: HashMap<Var, Quasi>,
     values: HashMap<u32, Exact>,
     scalars: HashMap<Ident, Exact>,
 }
@@ -98,6 +105,7 @@ impl Eyes<'_> {
                 }
                 if let Some(known) = known {
                     self.context.define(*symbol, &known.value);
+                    self.defined.insert(*symbol, known.value);
                 }
                 Exact { value: Quasi::from(*symbol), low, high }
             }

@@ -14,6 +14,7 @@
 //! | `observe.rs`, `escape.rs`, `import.rs` | later reads: in the module, in the host, in other modules |
 //! | `tail.rs`, `decide.rs` | tails, lookbacks and the decision |
 //! | `producers.rs` | tensors that a recurrence reads in its own order |
+//! | `select.rs` | what the inputs of one run decide |
 //! | `show.rs` | names and extents as the source has them |
 //!
 //! Invariant: a window that is reported is enough. Whatever is not understood is kept in full, with
@@ -28,12 +29,13 @@ mod nest;
 mod observe;
 mod producers;
 mod report;
+mod select;
 mod show;
 mod tail;
 
 use std::collections::{HashMap, HashSet};
 
-use einlang_index::{Facts, Quasi};
+use einlang_index::{Facts, Quasi, Var};
 use einlang_tir::host::Program;
 use einlang_tir::module::{Binding, Group, Module};
 use einlang_tir::order::{Dependence, dependences};
@@ -45,6 +47,8 @@ pub use report::{
     AxisOrder, AxisStorage, BindingStorage, Keep, Reason, ScheduledAxis, StorageReport, Why,
 };
 
+pub use select::Given;
+
 use context::Context;
 use decide::{Decision, Ordered};
 use nest::{Nest, order_axes};
@@ -52,6 +56,16 @@ use observe::{Observation, Observations, Observed, observe};
 
 /// The windows of a whole program, whose entry gives outputs of these names.
 pub fn analyse_program(program: &Program, outputs: &[String]) -> StorageReport {
+    analyse_run(program, outputs, &[])
+}
+
+/// The same for a run with these parameters of the entry: conditions that they decide are decided.
+pub fn analyse_run(
+    program: &Program,
+    outputs: &[String],
+    given: &[Option<Given>],
+) -> StorageReport {
+    let given = select::parameters(program, given);
     let mut bindings = Vec::new();
     let mut prepared: Vec<Prepared> = program.modules.iter().map(Prepared::new).collect();
     let fates = escape::fates(program, outputs);
@@ -62,7 +76,10 @@ pub fn analyse_program(program: &Program, outputs: &[String]) -> StorageReport {
         let (later, vars, scopes) = import::observations(&prepared, at, &fates);
         let here = &mut prepared[at];
         let own = std::mem::replace(&mut here.module.vars, vars);
-        bindings.extend(here.analysed(later, &scopes));
+        let values = select::symbols(here, &fates, &given);
+        let mut analysed = here.analysed(later, &scopes);
+        analysed.iter_mut().for_each(|binding| select::settle(binding, &values));
+        bindings.extend(analysed);
         here.module.vars = own;
     }
     StorageReport { bindings }
@@ -86,6 +103,8 @@ struct Prepared {
     facts: Facts,
     /// The values of the tensors without axes.
     scalars: HashMap<Ident, Quasi>,
+    /// The values of symbols that are computed, as expressions of others.
+    defined: HashMap<Var, Quasi>,
     /// The recurrent bindings, those inside regions included.
     tracked: HashSet<Ident>,
 }
@@ -103,14 +122,15 @@ impl Prepared {
         }
         let value = module.vars.index("value");
         let mut context = Context::new(&module, value);
-        let scalars = integers::see_through_integers(&mut module, &mut context);
+        let integers::Integers { scalars, defined } =
+            integers::see_through_integers(&mut module, &mut context);
         let mut facts = module.facts();
         context.facts().for_each(|fact| facts.assume(fact.clone()));
         let mut tracked = HashSet::new();
         for group in groups(&module).into_iter().filter(|group| is_recurrent(group)) {
             tracked.extend(group.bindings.iter().map(|binding| binding.name.clone()));
         }
-        Prepared { module, context, facts, scalars, tracked }
+        Prepared { module, context, facts, scalars, defined, tracked }
     }
 
     /// The windows of the recurrent bindings, given who reads the outputs.
@@ -172,6 +192,7 @@ impl Prepared {
         let axis = |(axis, decision): (&einlang_tir::module::Axis, Decision)| AxisStorage {
             name: show::name(&self.module, axis.var),
             extent: axis.dim.extent.clone(),
+            extent_now: axis.dim.extent.as_constant(),
             extent_text: show::expression(&self.module, &axis.dim.extent),
             lookback: decision.lookback,
             tail: decision.tail,

@@ -79,6 +79,8 @@ pub struct AxisStorage {
     pub name: String,
     /// The extent.
     pub extent: Quasi,
+    /// The extent as a number, if it is one or the inputs of the run decide it.
+    pub extent_now: Option<i64>,
     /// The extent as the text form shows it.
     pub extent_text: String,
     /// How many steps back self-reads reach; none if that is no fixed number.
@@ -150,6 +152,8 @@ pub enum Why {
     VaryingSelfRead,
     /// A self-read goes back along this other axis, which runs outside.
     OuterOffset(String),
+    /// In this run this does not hold, which a window would need.
+    ConditionFails(String),
     /// No order of the axes alone computes the binding.
     NoAxisOrder,
     /// The index arithmetic was given up.
@@ -164,13 +168,13 @@ impl BindingStorage {
 
     /// The bytes of the whole tensor, if its extents are numbers.
     pub fn full_bytes(&self) -> Option<u128> {
-        self.bytes(|axis| axis.extent.as_constant().map(|n| u128::from(n.max(0).unsigned_abs())))
+        self.bytes(|axis| axis.extent_now.map(|n| u128::from(n.max(0).unsigned_abs())))
     }
 
     /// The bytes of what is kept, if the extents of full axes are numbers.
     pub fn kept_bytes(&self) -> Option<u128> {
         self.bytes(|axis| {
-            let extent = axis.extent.as_constant().map(|n| u128::from(n.max(0).unsigned_abs()));
+            let extent = axis.extent_now.map(|n| u128::from(n.max(0).unsigned_abs()));
             match axis.keep {
                 Keep::Full => extent,
                 Keep::Window(n) => Some(extent.map_or(n.into(), |extent| extent.min(n.into()))),

@@ -16,17 +16,18 @@
 //! | file | owns |
 //! |---|---|
 //! | `value.rs`, `types.rs` | values and activations; host types, leaves of records |
-//! | `module.rs`, `tensors.rs`, `symbols.rs` | modules and regions under construction, named tensors, index expressions |
+//! | `module.rs`, `tensors.rs`, `export.rs`, `symbols.rs` | modules and regions under construction, named tensors, index expressions |
 //! | `classify.rs`, `captures.rs` | which code must be on the host, what functions capture |
 //! | `expr.rs`, `names.rs`, `scalar.rs`, `whole.rs`, `arrays.rs`, `access.rs`, `update.rs`, `update_list.rs`, `subscript.rs` | expressions |
 //! | `branch.rs`, `patterns.rs`, `decide.rs`, `conditions.rs` | `if`, `match`, `where` |
 //! | `block.rs`, `clauses.rs`, `sizes.rs`, `order.rs`, `tables.rs`, `table_order.rs`, `table_visit.rs`, `table_reads.rs` | statements and indexed definitions |
 //! | `reduce.rs`, `host_reduce.rs`, `extremes.rs`, `comprehend.rs`, `derive.rs`, `reclaim.rs` | reductions, comprehensions, derivatives |
-//! | `call.rs`, `coordinates.rs`, `builtin.rs`, `converged.rs`, `assertion.rs`, `functions.rs`, `rules.rs` | calls, builtins, host functions |
+//! | `call.rs`, `apply.rs`, `coordinates.rs`, `builtin.rs`, `converged.rs`, `assertion.rs`, `functions.rs`, `rules.rs` | calls, builtins, host functions |
 //! | `host.rs`, `text.rs`, `entry.rs`, `finish.rs` | host code, strings, the entry, outputs and pruning |
 //! | `given.rs` | what entries of a session take and leave |
 
 mod access;
+mod apply;
 mod arrays;
 mod assertion;
 mod block;
@@ -43,6 +44,7 @@ mod coordinates;
 mod decide;
 mod derive;
 mod entry;
+mod export;
 mod expr;
 mod extremes;
 mod finish;

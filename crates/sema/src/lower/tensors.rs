@@ -143,45 +143,6 @@ impl<'p> Lower<'p> {
         HostArg::Value(number)
     }
 
-    /// An index expression of a module that is closed, as a tensor of rank 0.
-    pub(super) fn export_index(&mut self, scalar: &Scalar) -> TensorId {
-        let Form::Index(home, expr) = &scalar.form else { return TensorId(0) };
-        let (home, expr) = (*home, expr.clone());
-        let kind = InstKind::Index(expr.clone());
-        self.export_inst(home, scalar.elem, kind, Some(expr))
-    }
-
-    /// An instruction that needs nothing, as a tensor of rank 0 of a module that is closed.
-    pub(super) fn export_inst(
-        &mut self,
-        home: usize,
-        elem: Elem,
-        kind: InstKind,
-        index: Option<Quasi>,
-    ) -> TensorId {
-        let name = Ident::new(&self.fresh("n"));
-        let module = &mut self.modules[home];
-        let value = module.tir.supply.value(elem);
-        let inst = einlang_tir::region::Inst {
-            results: vec![einlang_tir::region::Def::Scalar(value)],
-            kind,
-            loc: Loc::default(),
-        };
-        let body = Region { params: Vec::new(), insts: vec![inst], results: vec![value.into()] };
-        module.tir.groups.push(rank0(&name, elem, body, Loc::default()));
-        self.add_tensor(TensorInfo {
-            elem,
-            rank: 0,
-            name,
-            home: Home::Module(home),
-            extents: Vec::new(),
-            index,
-            host: None,
-            bound: false,
-            nameless: false,
-        })
-    }
-
     /// A host scalar inside the module: integers become symbols, others inputs of rank 0.
     pub(super) fn import_scalar(&mut self, host: HostArg, elem: Elem) -> R<Scalar> {
         let number = match &host {
@@ -402,7 +363,7 @@ impl<'p> Lower<'p> {
 }
 
 /// A group of one binding of rank 0.
-fn rank0(name: &Ident, elem: Elem, body: Region, loc: Loc) -> Group {
+pub(super) fn rank0(name: &Ident, elem: Elem, body: Region, loc: Loc) -> Group {
     let domain = Over(einlang_index::Domain::everything(Vec::new()));
     let clause = Clause { domain, guard: None, body, loc };
     let (axes, clauses, zero_fill) = (Vec::new(), vec![clause], false);

@@ -9,12 +9,11 @@ mod fold;
 mod index;
 mod stmt;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use einlang_index::{Quasi, Var};
 use einlang_loops::ir::{Block, Kernel, Layout, Operand};
 use einlang_tir::region::Value;
-use einlang_tir::types::Loc;
 
 use super::code::{Code, Inst, Reg, Target};
 
@@ -33,6 +32,7 @@ pub(super) fn compile(kernel: &Kernel, checked: bool) -> Result<Code> {
         frames: vec![Frame::default()],
         vars: HashMap::new(),
         owned: HashMap::new(),
+        seen: HashSet::new(),
         values: HashMap::new(),
         constants: HashMap::new(),
         allocated: vec![0; kernel.buffers.len()],
@@ -65,8 +65,8 @@ enum Key {
 struct Frame {
     code: Vec<Inst>,
     cache: HashMap<Key, Reg>,
-    /// The loop variable, if the frame is a loop's.
-    locs: Vec<(usize, Loc)>,
+    /// The variables that got their value in it.
+    vars: Vec<Var>,
 }
 
 struct Compile<'k> {
@@ -78,6 +78,8 @@ struct Compile<'k> {
     vars: HashMap<Var, (Reg, usize)>,
     /// The registers of variables that loops and data set.
     owned: HashMap<Var, Reg>,
+    /// The variables that had a value before.
+    seen: HashSet<Var>,
     values: HashMap<u32, Reg>,
     constants: HashMap<u64, Reg>,
     /// The frame in which a buffer gets its memory.
@@ -147,6 +149,13 @@ impl Compile<'_> {
         if let Some((_, at)) = self.vars.get_mut(&var) {
             *at = depth;
         }
+        if let Some(frame) = self.frames.last_mut() {
+            frame.vars.push(var);
+        }
+        // What has its first value was used nowhere before.
+        if self.seen.insert(var) {
+            return;
+        }
         let reg = self.vars.get(&var).map(|known| known.0);
         for frame in &mut self.frames {
             let mut stale: Vec<Reg> = reg.into_iter().collect();
@@ -167,16 +176,6 @@ impl Compile<'_> {
                 if stale.len() == before {
                     break;
                 }
-            }
-        }
-    }
-
-    /// The variables that were bound inside a frame that ended have no value any more.
-    fn forget(&mut self) {
-        let depth = self.depth();
-        for (_, at) in self.vars.values_mut() {
-            if *at > depth {
-                *at = usize::MAX;
             }
         }
     }
@@ -212,7 +211,12 @@ impl Compile<'_> {
         self.frames.push(Frame::default());
         inside(self)?;
         let frame = self.frames.pop().unwrap_or_default();
-        self.forget();
+        // What was bound inside has no value any more.
+        for var in &frame.vars {
+            if let Some((_, at)) = self.vars.get_mut(var) {
+                *at = usize::MAX;
+            }
+        }
         Ok(frame.code)
     }
 
@@ -246,7 +250,6 @@ impl Compile<'_> {
         }
         let real = frame.code.into_iter().filter(|inst| !matches!(inst, Inst::Label(_)));
         self.code.insts = real.map(|inst| placed(inst, &places)).collect();
-        self.code.locs = frame.locs.iter().map(|(at, loc)| (*at as u32, *loc)).collect();
         Ok(self.code)
     }
 }

@@ -18,8 +18,11 @@ impl Compile<'_> {
             }
             Stmt::Index { result, expr } => {
                 let known = self.quasi(expr)?;
-                let (dst, elem) = (self.result(result)?, result.elem);
-                self.emit(Inst::ToScalar { dst, a: known.reg, elem });
+                let (dst, elem, a) = (self.result(result)?, result.elem, known.reg);
+                self.emit(match elem {
+                    Elem::I32 => Inst::ToI32 { dst, a },
+                    _ => Inst::ToScalar { dst, a, elem },
+                });
                 Ok(())
             }
             Stmt::Bind { var, expr } => {
@@ -142,6 +145,18 @@ impl Compile<'_> {
             }
         }
         let dst = self.result(result)?;
+        let [a, b, _] = regs;
+        match (op, elems[0]) {
+            (Op::Div, Elem::I32) if !self.checked => {
+                self.emit(Inst::Quotient { dst, a, b, site });
+                return Ok(());
+            }
+            (Op::Rem, Elem::I32 | Elem::I64) => {
+                self.emit(Inst::Remainder { dst, a, b, site });
+                return Ok(());
+            }
+            _ => {}
+        }
         match Fast::of(op, elems[0]).filter(|_| !self.checked) {
             Some(fast) => {
                 let b = if args.len() > 1 { regs[1] } else { regs[0] };
