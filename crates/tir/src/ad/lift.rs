@@ -14,14 +14,12 @@ use einlang_index::{Domain, Set, Var};
 
 use super::context::Ad;
 use super::fault::{Fault, R};
+use super::root::Rooted;
 use super::uses::{Uses, slice};
 use crate::constant::Const;
 use crate::module::{Axis, Binding, Clause, Group};
-use crate::op::Op;
 use crate::order::Known;
-use crate::region::{
-    Arg, Combiner, Def, Inst, InstKind, Place, Read, Reduction, Region, Start, Subscript,
-};
+use crate::region::{Arg, Def, Inst, InstKind, Place, Read, Region, Subscript};
 use crate::substitute::Substitution;
 use crate::types::{Elem, Ident, Loc};
 
@@ -109,22 +107,23 @@ struct Around {
     holds: bool,
 }
 
-struct Lifter<'a, 'm> {
-    ad: &'a mut Ad<'m>,
-    base: Ident,
+/// Lifts what is inside one clause.
+pub(super) struct Lifter<'a, 'm> {
+    pub(super) ad: &'a mut Ad<'m>,
+    pub(super) base: Ident,
     loc: Loc,
     /// The indices around, outermost first, and the points they run over.
-    axes: Vec<Axis>,
-    domain: Domain,
+    pub(super) axes: Vec<Axis>,
+    pub(super) domain: Domain,
     /// The instructions around and before, outermost first.
-    before: Vec<Inst>,
+    pub(super) before: Vec<Inst>,
     conditions: Vec<Around>,
     known: Known,
     /// Tensors that were local, with the indices that now lead to them.
     locals: HashMap<Ident, Vec<Var>>,
-    made: Vec<Binding>,
+    pub(super) made: Vec<Binding>,
     /// Whether reductions are lifted too.
-    reductions: bool,
+    pub(super) reductions: bool,
 }
 
 impl Lifter<'_, '_> {
@@ -375,14 +374,14 @@ impl Lifter<'_, '_> {
         uses
     }
 
-    fn relocate_all(&self, region: &mut Region) {
+    pub(super) fn relocate_all(&self, region: &mut Region) {
         region.for_each_region_mut(&mut |region| {
             region.insts.iter_mut().for_each(|inst| self.relocate(inst));
         });
     }
 
     /// The body of a reduction that stays, with its indices among those around.
-    fn inside(&mut self, inst: &mut Inst) -> R<()> {
+    pub(super) fn inside(&mut self, inst: &mut Inst) -> R<()> {
         let loc = inst.loc;
         let InstKind::Reduce(reduction) = &mut inst.kind else { return Ok(()) };
         self.ad.inline_exports(&mut reduction.guard, &mut reduction.body)?;
@@ -410,88 +409,6 @@ impl Lifter<'_, '_> {
         self.domain = outer;
         Ok(())
     }
-
-    /// The reduction that a clause consists of.
-    fn root(&mut self, mut inst: Inst) -> R<Rooted> {
-        let InstKind::Reduce(reduction) = &inst.kind else { return Ok(Rooted::Stays(inst)) };
-        let mut elems = inst.results.iter().filter_map(Def::as_scalar).map(|value| value.elem);
-        if !self.reductions || !elems.any(Elem::is_float) {
-            self.inside(&mut inst)?;
-            return Ok(Rooted::Stays(inst));
-        }
-        let Combiner::Op(op @ (Op::Add | Op::Max | Op::Min)) = reduction.combine else {
-            return self.scan(inst).map(Rooted::Becomes);
-        };
-        if let Start::Init(args) = &reduction.start
-            && let [Arg::Value(_)] = args[..]
-        {
-            return self.start_apart(&inst, op, args[0].clone()).map(Rooted::Becomes);
-        }
-        if op != Op::Add && reduction.domain.dims().len() > 1 {
-            self.nest(&mut inst)?;
-            return Ok(Rooted::Becomes(vec![inst]));
-        }
-        self.inside(&mut inst)?;
-        Ok(Rooted::Stays(inst))
-    }
-
-    /// `op(init, reduction)` instead of a reduction that starts with a value.
-    fn start_apart(&mut self, inst: &Inst, op: Op, init: Arg) -> R<Vec<Inst>> {
-        let [Def::Scalar(result)] = inst.results[..] else { return Ok(vec![inst.clone()]) };
-        let value = self.ad.module.supply.value(result.elem);
-        let mut plain = Inst { results: vec![Def::Scalar(value)], ..inst.clone() };
-        if let InstKind::Reduce(reduction) = &mut plain.kind {
-            let identity = op.identity(result.elem).unwrap_or(Const::zero(result.elem));
-            reduction.start = Start::Identity(vec![identity.into()]);
-        }
-        let kind = InstKind::Op(op, vec![init, value.into()]);
-        let joined = Inst { results: inst.results.clone(), kind, loc: inst.loc };
-        Ok(vec![plain, joined])
-    }
-
-    /// An extremum over several indices is one over the first of extrema over the others.
-    fn nest(&mut self, inst: &mut Inst) -> R<()> {
-        let loc = inst.loc;
-        let elem = inst.results[0].as_scalar().map_or(Elem::F32, |value| value.elem);
-        let InstKind::Reduce(outer) = &mut inst.kind else { return Ok(()) };
-        let dims = outer.domain.dims().to_vec();
-        let inner_domain = Domain::of_sets(&dims[1..], outer.domain.sets().iter().cloned());
-        let first = outer.domain.project(&dims[..1])?;
-        let inner = Reduction {
-            domain: inner_domain.into(),
-            guard: outer.guard.take(),
-            body: std::mem::take(&mut outer.body),
-            ..(**outer).clone()
-        };
-        let value = self.ad.module.supply.value(elem);
-        let results = vec![Def::Scalar(value)];
-        let inner = Inst { results, kind: InstKind::Reduce(Box::new(inner)), loc };
-        outer.domain = first.into();
-        outer.body = Region { params: Vec::new(), insts: vec![inner], results: vec![value.into()] };
-        Ok(())
-    }
-
-    /// A reduction by any other operator is the last point of a recurrence.
-    fn scan(&mut self, mut inst: Inst) -> R<Vec<Inst>> {
-        inst.regions_mut().into_iter().for_each(|region| self.relocate_all(region));
-        let around = super::scan::Surroundings {
-            axes: self.axes.clone(),
-            domain: self.domain.clone(),
-            base: self.base.clone(),
-        };
-        let mut uses = Uses::default();
-        uses.inst(&inst);
-        let before = slice(&self.before, &mut uses);
-        let (made, insts) = self.ad.scanned(&inst, &around, &before)?;
-        self.made.extend(made);
-        Ok(insts)
-    }
-}
-
-enum Rooted {
-    Stays(Inst),
-    /// Other instructions do the same, and are looked at again.
-    Becomes(Vec<Inst>),
 }
 
 /// The points of `outer` with further dimensions.

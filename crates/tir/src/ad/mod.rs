@@ -5,7 +5,7 @@
 //! | `request`, `demand` | which entries there are, their order, how each is computed |
 //! | `contract` | contractions of a Jacobian with a vector |
 //! | `paths`, `leaf`, `flow` | which bindings lie between parameter and target, by the flow of values |
-//! | `settle`, `lift`, `scan` | flat bindings: reductions and local tensors as bindings of their own |
+//! | `settle`, `lift`, `root`, `scan` | flat bindings: reductions and local tensors as bindings of their own |
 //! | `view` | a clause of a flat binding as straight-line code over all its indices |
 //! | `seed`, `diagonal` | what is perturbed or observed, and which axes need not be stored |
 //! | `forward`, `tangent` | tangent bindings, tangents of code |
@@ -41,6 +41,7 @@ mod pullback;
 mod regroup;
 mod request;
 mod reverse;
+mod root;
 mod rules;
 mod scan;
 mod seed;
