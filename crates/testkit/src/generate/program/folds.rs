@@ -2,6 +2,9 @@
 
 use super::build::Builder;
 
+/// What a reduction does with two numbers.
+type Operator = fn(i64, i64) -> i64;
+
 impl Builder<'_, '_> {
     pub(super) fn folds(&mut self) {
         match self.source.below(7) {
@@ -36,7 +39,7 @@ impl Builder<'_, '_> {
     fn own_operator(&mut self) {
         let (name, values) = self.ints(4);
         let init = self.small();
-        let operators: [(&str, fn(i64, i64) -> i64); 5] = [
+        let operators: [(&str, Operator); 5] = [
             ("a + b", |a, b| a + b),
             ("a * b", |a, b| a * b),
             ("if b > a { b } else { a }", i64::max),

@@ -8,7 +8,7 @@ impl Builder<'_, '_> {
             0 => self.part_of_a_vector(),
             1 => self.part_of_a_matrix(),
             2 => self.row_and_column(),
-            3 => self.from_the_end(),
+            3 => self.counted_from_the_end(),
             4 => self.updated_vector(),
             5 => self.updated_matrix(),
             6 => self.rest(),
@@ -55,7 +55,7 @@ impl Builder<'_, '_> {
     }
 
     /// `let w = m[last, last - 1];`
-    fn from_the_end(&mut self) {
+    fn counted_from_the_end(&mut self) {
         let (n, m) = self.extents();
         let (name, rows) = self.rows(n, m);
         let back = self.source.below(m);
