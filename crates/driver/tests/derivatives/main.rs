@@ -1,6 +1,7 @@
 //! Derivatives of random programs: every way of computing them agrees with the others to rounding
 //! and with differences of the program's own values.
 
+mod cases;
 mod counts;
 mod program;
 
