@@ -40,10 +40,12 @@ pub(super) fn most(facts: &Facts, over: &Domain, expr: &Quasi) -> Option<i64> {
         slack.is_ok_and(|slack| never_negative(facts, over, &slack))
     };
     let mut high = 1;
-    while !at_most(high) {
-        high *= 2;
-        if high > FARTHEST {
+    if !at_most(high) {
+        if !at_most(FARTHEST) {
             return None;
+        }
+        while high < FARTHEST && !at_most(high) {
+            high *= 2;
         }
     }
     let mut low = -1;

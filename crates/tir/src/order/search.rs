@@ -168,29 +168,30 @@ impl Search<'_> {
         Err(Stuck(dependences))
     }
 
-    /// Forms for all bindings of a part: as written first, then descending, then skewed.
+    /// Forms for all bindings of a part: as written first, then descending, then skewed. They are
+    /// made one by one, because the first often does.
     fn combinations(
         &self,
         members: &BTreeSet<Statement>,
         dependences: &[Dependence],
-    ) -> Vec<Forms> {
+    ) -> impl Iterator<Item = Forms> + use<> {
         let bindings: BTreeSet<usize> = members.iter().map(|statement| statement.binding).collect();
-        let mut lists: Vec<Forms> = vec![Forms::new()];
-        for binding in bindings {
+        let suitable = |binding: usize| {
             let mut candidates = candidates(self.group.bindings[binding].axes.len());
             candidates.retain(|form| self.suits(binding, form, dependences));
-            let mut next = Vec::new();
-            for forms in &lists {
-                for candidate in &candidates {
-                    let mut forms = forms.clone();
-                    forms.insert(binding, candidate.clone());
-                    next.push(forms);
-                }
-            }
-            next.truncate(MAX_TRIES);
-            lists = next;
-        }
-        lists
+            (binding, candidates)
+        };
+        let lists: Vec<(usize, Vec<Vec<i64>>)> = bindings.into_iter().map(suitable).collect();
+        let some = lists.iter().all(|(_, candidates)| !candidates.is_empty());
+        let mut next = some.then(|| vec![0_usize; lists.len()]);
+        std::iter::from_fn(move || {
+            let chosen = next.take()?;
+            let forms = lists.iter().zip(&chosen).map(|((b, list), at)| (*b, list[*at].clone()));
+            let forms = forms.collect();
+            next = following(chosen, &lists);
+            Some(forms)
+        })
+        .take(MAX_TRIES)
     }
 
     /// Whether a form runs none of a binding's reads of itself backwards, which no shift mends.
@@ -258,6 +259,18 @@ impl Search<'_> {
     fn always_zero(&self, domain: &Domain, expr: &Quasi) -> bool {
         expr.neg().is_ok_and(|negated| self.facts.prove(domain, &negated).is_true())
     }
+}
+
+/// The next choice of one entry per list, the last list fastest.
+fn following(mut chosen: Vec<usize>, lists: &[(usize, Vec<Vec<i64>>)]) -> Option<Vec<usize>> {
+    for (at, (_, list)) in chosen.iter_mut().zip(lists).rev() {
+        *at += 1;
+        if *at < list.len() {
+            return Some(chosen);
+        }
+        *at = 0;
+    }
+    None
 }
 
 /// The dependence among points with equal values of the loop.
