@@ -102,6 +102,48 @@ def add_roots(suite):
                        want=rounded(want, dtype))
 
 
+# A function of a row, its gradient and its second derivatives, in both languages.
+SURFACES = [
+    ("|x| (x[0] - 1.0) ** 2 + 10.0 * (x[1] + 2.0) ** 2",
+     lambda x: np.array([2 * (x[0] - 1), 20 * (x[1] + 2)]),
+     lambda x: np.diag([2.0, 20.0])),
+    ("|x| exp(x[0]) - x[0] + std::math::cosh(x[1] - x[0])",
+     lambda x: np.array([np.exp(x[0]) - 1 - np.sinh(x[1] - x[0]), np.sinh(x[1] - x[0])]),
+     lambda x: np.array([[np.exp(x[0]) + np.cosh(x[1] - x[0]), -np.cosh(x[1] - x[0])],
+                         [-np.cosh(x[1] - x[0]), np.cosh(x[1] - x[0])]])),
+]
+
+# Residuals of a row.
+RESIDUALS = [
+    ("|x| [x[0] - 1.0, x[0] * x[1] - 2.0]", lambda x: np.array([x[0] - 1, x[0] * x[1] - 2]), [0.5, 0.5]),
+    ("|x| [x[0] - 1.0, 10.0 * (x[1] - x[0] ** 2)]", lambda x: np.array([x[0] - 1, 10 * (x[1] - x[0] ** 2)]), [-1.2, 1.0]),
+]
+
+
+def add_minimisation(suite):
+    for dtype in FLOATS:
+        for text, gradient, second in SURFACES:
+            start = np.array([0.25, -0.5], dtype)
+            x = exact(start)
+            for _ in range(20):
+                x = x - 0.03125 * gradient(x)
+            suite.expr("numerics::gradient_descent", f"std::numerics::gradient_descent({text}, {{}}, {{}}, 20)",
+                       start, dtype(0.03125), want=rounded(x, dtype))
+            x = exact(start)
+            for _ in range(4):
+                x = x - np.linalg.solve(second(x), gradient(x))
+            suite.expr("numerics::newton", f"std::numerics::newton({text}, {{}}, 4)", start, want=rounded(x, dtype))
+    for text, gradient, _ in SURFACES:
+        root = scipy.optimize.root(gradient, [0.25, -0.5], tol=1e-14).x
+        suite.expr("numerics::lbfgs", f"std::numerics::lbfgs({text}, {{}}, 60, tol = {{}}) + 1.0",
+                   np.array([0.25, -0.5]), np.float64(1e-12), want=root + 1)
+    for text, residual, start in RESIDUALS:
+        fitted = scipy.optimize.least_squares(residual, start, xtol=1e-15, ftol=1e-15, gtol=1e-15).x
+        suite.expr("numerics::least_squares", f"std::numerics::least_squares({text}, {{}}, 20)", np.array(start), want=fitted)
+        suite.expr("numerics::levenberg_marquardt", f"std::numerics::levenberg_marquardt({text}, {{}}, 80)",
+                   np.array(start), want=fitted)
+
+
 def add_interpolation(suite):
     for dtype in FLOATS:
         for n in (2, 3, 6):
@@ -196,5 +238,5 @@ def add_training(suite):
 
 
 def add(suite):
-    for part in (add_equations, add_quadrature, add_roots, add_interpolation, add_fourier, add_graphs, add_decisions, add_training):
+    for part in (add_equations, add_quadrature, add_roots, add_minimisation, add_interpolation, add_fourier, add_graphs, add_decisions, add_training):
         part(suite)

@@ -1,7 +1,5 @@
 //! Every program of `tests/std` runs, and the library reference is up to date. The examples of doc
 //! comments are part of the reference, whose programs `book.rs` runs.
-//!
-//! The programs in `NOT_YET` are right and the compiler is not: once one works it leaves the list.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,17 +8,6 @@ use std::process::{Command, Stdio};
 use einlang_testkit::pages::{files_below, read};
 use einlang_testkit::parallel::judge_all;
 use einlang_testkit::repository::root;
-
-/// Programs that go wrong today, with what is in the way.
-const NOT_YET: &[(&str, &str)] = &[
-    ("tests/std/io.ein", "several sizes that a loader binds"),
-    ("tests/std/linalg.ein", "derivatives"),
-    ("tests/std/math.ein", "derivatives"),
-    ("tests/std/ml.ein", "derivatives"),
-    ("tests/std/numerics.ein", "derivatives"),
-    ("tests/std/testing.ein", "derivatives, and a tensor of strings read at a rest"),
-    ("tests/std/text.ein", "`upper`"),
-];
 
 /// A program to run, with a name for messages.
 struct Program {
@@ -31,15 +18,6 @@ struct Program {
 impl Program {
     /// What is wrong with the program, if anything is. It runs in a folder of its own.
     fn judge(&self, folder: &Path) -> Result<(), String> {
-        let known = NOT_YET.iter().find(|(name, _)| *name == self.name);
-        match (self.run(folder), known) {
-            (Err(_), Some(_)) => Ok(()),
-            (Ok(()), Some((_, why))) => Err(format!("works now ({why}); take it off `NOT_YET`")),
-            (verdict, None) => verdict,
-        }
-    }
-
-    fn run(&self, folder: &Path) -> Result<(), String> {
         fs::create_dir_all(folder).expect("a folder for tests");
         fs::write(folder.join("main.ein"), &self.text).expect("a file for tests");
         let output = Command::new(env!("CARGO_BIN_EXE_einlang"))

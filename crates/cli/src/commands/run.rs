@@ -53,8 +53,8 @@ pub(crate) struct RunArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits and modes")]
 pub(crate) struct LimitArgs {
-    /// How the program is evaluated: interp (point by point), bytecode (as loops) or, where LLVM is
-    /// built in, native (as machine code)
+    /// How the program is evaluated: interp (point by point), bytecode (as loops) or native (as machine
+    /// code where LLVM is built in, otherwise as bytecode)
     #[arg(long, value_name = "NAME", default_value = "interp", hide_possible_values = true)]
     backend: Backend,
     /// What is kept of a recurrence: full (everything) or window (what is read later)
@@ -91,7 +91,6 @@ pub(crate) struct LimitArgs {
 enum Backend {
     Interp,
     Bytecode,
-    #[cfg(feature = "native")]
     Native,
 }
 
@@ -119,7 +118,6 @@ impl LimitArgs {
         let backend = match self.backend {
             Backend::Interp => einlang_driver::Backend::Oracle,
             Backend::Bytecode => einlang_driver::Backend::Bytecode,
-            #[cfg(feature = "native")]
             Backend::Native => einlang_driver::Backend::Native,
         };
         let storage = match self.storage {

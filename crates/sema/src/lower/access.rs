@@ -7,7 +7,6 @@ use std::rc::Rc;
 
 use einlang_index::Quasi;
 use einlang_source::Span;
-use einlang_tir::host::{HostArg, HostKind, HostType, Intrinsic};
 use einlang_tir::region::{InstKind, Place, Read, Subscript as At};
 use einlang_tir::types::Elem;
 
@@ -15,7 +14,6 @@ use super::module::loc;
 use super::value::{Form, Frame, R, Scalar, Src, Tensor, Val};
 use super::{Lower, unsupported};
 use crate::hir::{ExprId, ExprKind, LocalKind, Res, Subscript};
-use crate::types::Ty;
 use crate::types::walk;
 
 /// What stands on one axis of a read.
@@ -342,50 +340,6 @@ impl<'p> Lower<'p> {
                 At::Value(self.arg(&sum)?)
             }
         })
-    }
-
-    /// Lists are read one level at a time.
-    pub(super) fn host_access(
-        &mut self,
-        host: HostArg,
-        ty: HostType,
-        subscripts: &'p [Subscript],
-        default: Option<ExprId>,
-        expr: ExprId,
-    ) -> R<Val<'p>> {
-        if default.is_some() || self.in_region() {
-            return unsupported(self.here, "this read of a list");
-        }
-        let (mut host, mut ty) = (host, ty);
-        for subscript in subscripts {
-            let (Subscript::Expr(at), HostType::List(inner)) = (subscript, &ty) else {
-                return unsupported(self.here, "this read of a list");
-            };
-            let mut last = false;
-            walk::visit(self.body(), vec![*at], &mut |_, k| last |= matches!(k, ExprKind::Last));
-            if last {
-                let kind = HostKind::Intrinsic(Intrinsic::ListLen, vec![host.clone()]);
-                let length = self.host_value_of(HostType::Scalar(Elem::I32), kind);
-                let one = HostArg::Const(einlang_tir::constant::Const::int(Elem::I32, 1));
-                let kind = HostKind::Op(einlang_tir::op::Op::Sub, vec![length, one]);
-                let end = self.host_value_of(HostType::Scalar(Elem::I32), kind);
-                self.lasts.push(Scalar { elem: Elem::I32, form: Form::Host(end) });
-            }
-            let value = self.eval(*at);
-            if last {
-                self.lasts.pop();
-            }
-            let Val::Scalar(scalar) = value? else {
-                return unsupported(self.here, "a slice of a list");
-            };
-            let at = self.host_scalar(&scalar)?;
-            let inner = (**inner).clone();
-            let kind = HostKind::Intrinsic(Intrinsic::ListGet, vec![host, at]);
-            host = self.host_value_of(inner.clone(), kind);
-            ty = inner;
-        }
-        let of: Ty = self.ty(expr);
-        self.lifted(host, &of, "item")
     }
 }
 

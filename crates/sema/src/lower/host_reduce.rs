@@ -11,7 +11,7 @@ use super::types::elem_of;
 use super::value::{Form, R, Scalar, Val};
 use super::{Lower, unsupported};
 use crate::builtins::Reduction;
-use crate::hir::{ExprId, Subscript};
+use crate::hir::{ExprId, LocalId, Res, Subscript};
 use crate::shapes::Index;
 use crate::types::Ty;
 
@@ -106,22 +106,39 @@ impl<'p> Lower<'p> {
         }
     }
 
-    /// One loop per index, the first outermost.
+    /// One loop per index, the first outermost; a rest has one for each of its axes.
     fn reduce_over(
         &mut self,
         indices: &'p [Subscript],
         carried: Carried,
         term: &mut dyn FnMut(&mut Self, Carried) -> R<Carried>,
     ) -> R<Carried> {
-        let Some((subscript, rest)) = indices.split_first() else { return term(self, carried) };
         let shapes = self.shapes.instance(self.frame.instance);
-        let (local, index): (_, &'p Index) = match subscript {
-            Subscript::Index(binder) => match shapes.indices.get(&binder.local) {
-                Some(index) => (binder.local, index),
-                None => return unsupported(self.here, "an index whose range is not known"),
-            },
-            _ => return unsupported(self.here, "this index over strings or enums"),
-        };
+        let mut loops: Vec<(LocalId, &'p Index)> = Vec::with_capacity(indices.len());
+        for subscript in indices {
+            match subscript {
+                Subscript::Index(binder) => match shapes.indices.get(&binder.local) {
+                    Some(index) => loops.push((binder.local, index)),
+                    None => return unsupported(self.here, "an index whose range is not known"),
+                },
+                Subscript::Rest { local: Res::Local(local), .. } => {
+                    self.frame.bind(*local, Val::Record(Vec::new()));
+                    loops
+                        .extend(shapes.rests.get(local).into_iter().flatten().map(|i| (*local, i)));
+                }
+                _ => return unsupported(self.here, "this index over strings or enums"),
+            }
+        }
+        self.loops_over(&loops, carried, term)
+    }
+
+    fn loops_over(
+        &mut self,
+        loops: &[(LocalId, &'p Index)],
+        carried: Carried,
+        term: &mut dyn FnMut(&mut Self, Carried) -> R<Carried>,
+    ) -> R<Carried> {
+        let Some(((local, index), rest)) = loops.split_first() else { return term(self, carried) };
         let from = match index.range.lo() {
             Some(lo) => self.host_extent(&lo)?,
             None => super::tables::i64_const(0),
@@ -132,12 +149,25 @@ impl<'p> Lower<'p> {
         let to = self.host_extent(&hi)?;
         self.counted(from, to, carried, |cx, counter, carried| {
             cx.frame.bind_host_var(index.var, counter.clone());
-            let ty = cx.typed.instance(cx.frame.instance).local(local);
-            let elem = elem_of(ty).unwrap_or(Elem::I32);
-            let narrow = cx.host_cast(counter, Elem::I64, elem);
-            cx.frame.bind(local, Val::Scalar(Scalar { elem, form: Form::Host(narrow) }));
-            cx.reduce_over(rest, carried, term)
+            cx.bind_counter(*local, counter);
+            cx.loops_over(rest, carried, term)
         })
+    }
+
+    /// An index is the counter; a rest gets it as its next axis.
+    fn bind_counter(&mut self, local: LocalId, counter: HostArg) {
+        let ty = self.typed.instance(self.frame.instance).local(local);
+        let elem = elem_of(ty).unwrap_or(Elem::I32);
+        let narrow = self.host_cast(counter, Elem::I64, elem);
+        let index = Val::Scalar(Scalar { elem, form: Form::Host(narrow) });
+        let bound = match self.local(self.frame.body, local) {
+            Ok(Val::Record(mut axes)) => {
+                axes.push(index);
+                Val::Record(axes)
+            }
+            _ => index,
+        };
+        self.frame.bind(local, bound);
     }
 
     fn host_extent(&mut self, value: &einlang_index::MinMax) -> R<HostArg> {

@@ -76,6 +76,10 @@ pub fn lower_requests(module: &mut Module, ctx: &Ctx) -> Result<(), Diagnostics>
         let mut ad = Ad::new(module, ctx.mode);
         ad.expand_all().map_err(|fault| fault.into_diagnostic(place))?;
         regroup::regroup(module);
+        if let Some(loc) = regroup::shut_in(module) {
+            let fault = Fault::unsupported("an open recurrence that reads it", loc);
+            return Err(fault.into_diagnostic(place).into());
+        }
     }
     module.properties.differentiated = true;
     match module.functions.is_empty() {

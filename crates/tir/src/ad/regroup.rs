@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::uses::Uses;
 use crate::graph::strong_parts;
-use crate::module::{Group, Module, SymbolSource};
-use crate::types::Ident;
+use crate::module::{Binding, Group, Module, SymbolSource};
+use crate::types::{Ident, Loc};
 
 /// Puts the groups in order; those that read each other become one.
 pub(super) fn regroup(module: &mut Module) {
@@ -55,6 +55,16 @@ pub(super) fn regroup(module: &mut Module) {
         }
         module.groups.push(joined);
     }
+}
+
+/// A binding that became part of an open group without having its axis.
+pub(super) fn shut_in(module: &Module) -> Option<Loc> {
+    let open = module.groups.iter().filter_map(|group| Some((group, group.until.as_ref()?.extent)));
+    let mut lost = open.flat_map(|(group, extent)| {
+        let has = move |b: &&Binding| b.axes.iter().any(|a| a.dim.extent.as_var() == Some(extent));
+        group.bindings.iter().filter(move |binding| !has(binding))
+    });
+    lost.next().map(|binding| binding.loc)
 }
 
 fn uses_of(group: &Group) -> Uses {
