@@ -36,8 +36,7 @@ use disk::DiskWorld;
 use exit::{Exit, Stop};
 use terminal::Terminal;
 
-/// Checking allocates many small values for a short time, which this allocator does in two thirds of
-/// the time of the system's.
+/// Checking allocates many small values for a short time, which this allocator is made for.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -2,11 +2,12 @@
 //!
 //! A fold that goes on in the rounds of a loop around has its state set up before that loop.
 
+use einlang_index::Var;
 use einlang_loops::ir::{Block, Combine, Fold, FoldStart, Range};
 use einlang_tir::region::Value;
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
-use inkwell::values::{BasicValueEnum, PointerValue};
+use inkwell::values::{BasicValueEnum, IntValue, PointerValue};
 
 use super::sums::Sum;
 use super::{Emit, Refused, Result};
@@ -92,17 +93,7 @@ impl<'c> Emit<'c, '_> {
             Some(slot) => self.builder.build_load(self.i64_type(), slot, "next")?.into_int_value(),
             None => self.bound(&range.lo)?,
         };
-        let var = self.var_slot(range.var)?;
-        let (before, top, end) = (self.block("terms"), self.block("term"), self.block("end"));
-        let some = self.compare(IntPredicate::SLT, lo, hi)?;
-        self.branch(some, before, end)?;
-        self.at(before);
-        self.builder.build_store(var, lo)?;
-        self.jump(top)?;
-        self.at(top);
-        self.rounds(rest, fold, state, None)?;
-        self.step_to(var, 1, hi, top, end)?;
-        self.at(end);
+        self.each(range.var, lo, hi, |emit| emit.rounds(rest, fold, state, None))?;
         if let Some(slot) = resume {
             let further = self.compare(IntPredicate::SGT, hi, lo)?;
             let next = self.builder.build_select(further, hi, lo, "next")?;
@@ -111,20 +102,30 @@ impl<'c> Emit<'c, '_> {
         Ok(())
     }
 
-    /// The next round of a loop, if there is one.
-    pub(super) fn step_to(
-        &self,
-        var: PointerValue<'c>,
-        by: i64,
-        hi: inkwell::values::IntValue<'c>,
-        top: BasicBlock<'c>,
-        end: BasicBlock<'c>,
+    /// Does something for each value of an index, upwards.
+    pub(super) fn each(
+        &mut self,
+        var: Var,
+        lo: IntValue<'c>,
+        hi: IntValue<'c>,
+        inside: impl FnOnce(&mut Self) -> Result<()>,
     ) -> Result<()> {
+        let var = self.var_slot(var)?;
+        let (before, top, end) = (self.block("before"), self.block("each"), self.block("end"));
+        let some = self.compare(IntPredicate::SLT, lo, hi)?;
+        self.branch(some, before, end)?;
+        self.at(before);
+        self.builder.build_store(var, lo)?;
+        self.jump(top)?;
+        self.at(top);
+        inside(self)?;
         let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
-        let next = self.add(index, self.i64(by))?;
+        let next = self.add(index, self.i64(1))?;
         self.builder.build_store(var, next)?;
         let again = self.compare(IntPredicate::SLT, next, hi)?;
-        self.branch(again, top, end)
+        self.branch(again, top, end)?;
+        self.at(end);
+        Ok(())
     }
 
     /// The term of one point, if it counts, and what is done with it.
@@ -156,11 +157,7 @@ impl<'c> Emit<'c, '_> {
         Ok(())
     }
 
-    pub(super) fn skip_unless(
-        &self,
-        holds: inkwell::values::IntValue<'c>,
-        next: BasicBlock<'c>,
-    ) -> Result<()> {
+    pub(super) fn skip_unless(&self, holds: IntValue<'c>, next: BasicBlock<'c>) -> Result<()> {
         let counts = self.block("counts");
         self.branch(holds, counts, next)?;
         self.at(counts);

@@ -61,18 +61,7 @@ impl<'c> Emit<'c, '_> {
             return self.write_down(fold, key, to);
         };
         let (lo, hi) = (self.bound(&range.lo)?, self.bound(&range.hi)?);
-        let var = self.var_slot(range.var)?;
-        let (before, top, end) = (self.block("keys"), self.block("key"), self.block("end"));
-        let some = self.compare(IntPredicate::SLT, lo, hi)?;
-        self.branch(some, before, end)?;
-        self.at(before);
-        self.builder.build_store(var, lo)?;
-        self.jump(top)?;
-        self.at(top);
-        self.sorting(rest, fold, key, to)?;
-        self.step_to(var, 1, hi, top, end)?;
-        self.at(end);
-        Ok(())
+        self.each(range.var, lo, hi, |emit| emit.sorting(rest, fold, key, to))
     }
 
     fn write_down(

@@ -223,8 +223,8 @@ impl<'c> Emit<'c, '_> {
         Ok(())
     }
 
-    /// Counts the rounds of a loop. One whose rounds are long asks in every round, so that limits and
-    /// interruptions are seen soon.
+    /// Counts the rounds of a loop without loops in it, before the first; the others are counted by
+    /// those inside them. Limits and interruptions are seen between such loops, not within one.
     fn ticked(&mut self, of: &Loop, lo: IntValue<'c>, hi: IntValue<'c>) -> Result<()> {
         if of.until.is_some() || has_loops(&of.body) {
             return Ok(());
