@@ -7,6 +7,7 @@ use einlang_tir::host::{HostType, Intrinsic};
 use einlang_tir::types::Elem;
 
 use super::lists;
+use super::tangents;
 use super::machine::Executor;
 use crate::show::{show, type_of};
 use crate::stop::{Stop, StopCode};
@@ -176,6 +177,25 @@ impl Executor<'_, '_> {
                 Some(HostType::Tensor(elem, _)) => Ok(HostValue::tensor(tensor.cast(*elem))),
                 _ => wrong(),
             },
+            (Intrinsic::FnName, [HostValue::Node(node)]) => match &node.kind {
+                NodeKind::Closure(name) => Ok(HostValue::str(name.as_str())),
+                _ => wrong(),
+            },
+            (Intrinsic::Captures, [HostValue::Node(node)]) => {
+                Ok(HostValue::tuple(node.items.clone()))
+            }
+            (Intrinsic::ZerosLike, [value]) => tangents::zeros_like(value),
+            (Intrinsic::OneHot, [HostValue::Tensor(tensor), HostValue::Scalar(at)]) => {
+                self.limit(tensor.len() * size_of::<f64>(), "a tangent")?;
+                tangents::one_hot(tensor, at.as_int().unwrap_or(0))
+            }
+            (
+                Intrinsic::Jacobian,
+                [HostValue::Node(columns), HostValue::Tensor(of), HostValue::Tensor(by)],
+            ) => {
+                self.limit(of.len().saturating_mul(by.len()) * size_of::<f64>(), "a Jacobian")?;
+                tangents::jacobian(&columns.items, of, by)
+            }
             _ => wrong(),
         }
     }

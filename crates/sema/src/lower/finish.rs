@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use einlang_source::{Code, Diagnostic};
-use einlang_tir::host::{Block, HostDef, HostInst, HostKind, HostType, verify_program};
+use einlang_tir::host::{Block, HostDef, HostKind, HostType, verify_program};
 use einlang_tir::module::{Group, Module, SymbolSource};
 use einlang_tir::types::Ident;
 
@@ -76,22 +76,7 @@ fn patch(block: &mut Block, modules: &[ModuleCx], used: &HashSet<String>) {
             inst.results = cx.outputs.iter().map(|output| output.1.clone()).collect();
             inst.kind = HostKind::Run(name.clone(), args);
         }
-        blocks_mut(inst).into_iter().for_each(|inner| patch(inner, modules, used));
-    }
-}
-
-fn blocks_mut(inst: &mut HostInst) -> Vec<&mut Block> {
-    match &mut inst.kind {
-        HostKind::If(_, then, otherwise) => vec![then, otherwise],
-        HostKind::Switch(_, cases, otherwise) => {
-            cases.iter_mut().map(|case| &mut case.1).chain([otherwise]).collect()
-        }
-        HostKind::Match(_, arms, otherwise) => {
-            arms.iter_mut().map(|arm| &mut arm.1).chain(otherwise).collect()
-        }
-        HostKind::For(_, _, _, body) | HostKind::Try(body) => vec![body],
-        HostKind::While(_, condition, body) => vec![condition, body],
-        _ => Vec::new(),
+        inst.blocks_mut().into_iter().for_each(|inner| patch(inner, modules, used));
     }
 }
 

@@ -36,6 +36,11 @@ impl<'p> Lower<'p> {
         true
     }
 
+    /// Whether any of the definitions reads one of them.
+    pub(super) fn reads_itself(&self, tables: &[Table], clauses: &[&'p Clause]) -> bool {
+        !self.group_reads(tables, clauses).is_empty()
+    }
+
     fn group_reads(&self, tables: &[Table], clauses: &[&'p Clause]) -> Vec<Read> {
         let mut reads = Vec::new();
         let body = self.body();

@@ -135,6 +135,7 @@ impl<'p> Lower<'p> {
             let name = self.local_name(tables[0].local);
             return unsupported(self.here, format!("the order in which `{name}` is computed"));
         }
+        let is_recurrent = self.reads_itself(&tables, clauses);
         let lists = match clauses.iter().any(|clause| clause.until.is_some()) {
             true => self.visit_until(&mut tables, lists, clauses)?,
             false => self.visit_steps(&tables, lists, clauses)?,
@@ -144,6 +145,9 @@ impl<'p> Lower<'p> {
             let table = Table { lists, ..table };
             let ty = self.local_ty(table.local);
             let value = self.finished(&table, &ty)?;
+            if is_recurrent {
+                self.note_recurrent(&value);
+            }
             let name = self.local_name(table.local);
             self.give_name(&value, &name);
             self.frame.bind(table.local, value);
