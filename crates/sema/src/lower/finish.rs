@@ -1,6 +1,6 @@
 //! Finishing functions: the operands and results of every `run`, and what nothing needs.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use einlang_source::{Code, Diagnostic};
 use einlang_tir::host::{Block, HostDef, HostKind, HostType, verify_program};
@@ -26,6 +26,7 @@ impl<'p> Lower<'p> {
                     self.n_values += 1;
                 }
             }
+            in_source_order(cx);
             if cx.outputs.is_empty() && cx.tir.checks.is_empty() {
                 continue;
             }
@@ -78,6 +79,16 @@ fn patch(block: &mut Block, modules: &[ModuleCx], used: &HashSet<String>) {
         }
         inst.blocks_mut().into_iter().for_each(|inner| patch(inner, modules, used));
     }
+}
+
+/// The outputs are evaluated in the order of their definitions, so that the first one that fails in
+/// the source is the one that is reported.
+fn in_source_order(cx: &mut ModuleCx) {
+    let names = cx.tir.groups.iter().enumerate().flat_map(|(at, group)| {
+        group.bindings.iter().map(move |binding| (binding.name.clone(), at))
+    });
+    let places: HashMap<Ident, usize> = names.collect();
+    cx.outputs.sort_by_key(|output| places.get(&output.0).copied());
 }
 
 /// Leaves out groups that neither an output nor a symbol needs.
