@@ -133,10 +133,15 @@ impl Executor<'_, '_> {
     ) -> Result<HostValue, Stop> {
         match (intrinsic, &args[..]) {
             (Intrinsic::ListLen, [HostValue::Node(list)]) => int(list.items.len() as i128, result),
-            (Intrinsic::ListGet, [HostValue::Node(list), HostValue::Scalar(at)]) => {
+            (Intrinsic::ListGet, [HostValue::Node(list), HostValue::Scalar(at), place @ ..]) => {
                 let (at, n) = (at.as_int().unwrap_or(-1), list.items.len());
                 let item = usize::try_from(at).ok().and_then(|at| list.items.get(at)).cloned();
-                item.ok_or_else(|| out_of_bounds("the list", 0, at, n))
+                item.ok_or_else(|| {
+                    let name = place.first().and_then(HostValue::as_str);
+                    let axis = place.get(1).and_then(HostValue::as_scalar).and_then(Const::as_int);
+                    let axis = axis.and_then(|axis| usize::try_from(axis).ok());
+                    out_of_bounds(name.unwrap_or("the list"), axis.unwrap_or(0), at, n)
+                })
             }
             (Intrinsic::ListPush, [_, _]) => {
                 let mut args = args;

@@ -121,7 +121,8 @@ intrinsics! {
     ParseInt "parse_int" MayTrap [Str] false Any "The integer that a string spells.";
     ParseFloat "parse_float" MayTrap [Str] false Any "The float that a string spells.";
     ListLen "list_len" Pure [List] false Int "The number of elements.";
-    ListGet "list_get" MayTrap [List, Int] false Any "One element.";
+    ListGet "list_get" MayTrap [List, Int] true Any
+        "One element; what the list is called and its axis may follow, for messages.";
     ListPush "list_push" Pure [List, Any] false List "The list with one more element at the end.";
     ListConcat "list_concat" Pure [List, List] false List "One list after the other.";
     ListToTensor "list_to_tensor" MayTrap [List] false Tensor
