@@ -18,7 +18,7 @@
 //! | `value.rs`, `types.rs` | values and activations; host types, leaves of records |
 //! | `module.rs`, `tensors.rs`, `export.rs`, `symbols.rs` | modules and regions under construction, named tensors, index expressions |
 //! | `classify.rs`, `captures.rs` | which code must be on the host, what functions capture |
-//! | `expr.rs`, `names.rs`, `scalar.rs`, `whole.rs`, `arrays.rs`, `access.rs`, `update.rs`, `update_list.rs`, `subscript.rs` | expressions |
+//! | `expr.rs`, `equal.rs`, `names.rs`, `scalar.rs`, `whole.rs`, `arrays.rs`, `access.rs`, `update.rs`, `update_list.rs`, `subscript.rs` | expressions |
 //! | `branch.rs`, `patterns.rs`, `decide.rs`, `conditions.rs` | `if`, `match`, `where` |
 //! | `block.rs`, `clauses.rs`, `sizes.rs`, `order.rs`, `tables.rs`, `table_order.rs`, `table_visit.rs`, `table_reads.rs` | statements and indexed definitions |
 //! | `reduce.rs`, `host_reduce.rs`, `lists.rs`, `extremes.rs`, `comprehend.rs`, `derive.rs`, `reclaim.rs`, `host_paths.rs` | reductions, reads of lists, comprehensions, derivatives |
@@ -44,6 +44,7 @@ mod coordinates;
 mod decide;
 mod derive;
 mod entry;
+mod equal;
 mod export;
 mod expr;
 mod extremes;
