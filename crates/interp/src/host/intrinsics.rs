@@ -7,8 +7,8 @@ use einlang_tir::host::{HostType, Intrinsic};
 use einlang_tir::types::Elem;
 
 use super::lists;
-use super::tangents;
 use super::machine::Executor;
+use super::tangents;
 use crate::show::{show, type_of};
 use crate::stop::{Stop, StopCode};
 use crate::tensor::{Storage, TensorValue};

@@ -9,11 +9,11 @@ use einlang_tir::op::{Op, Trap};
 use einlang_tir::region::{Combiner, InstKind, Over, ReduceFlags, Reduction, Region, Start};
 use einlang_tir::types::Elem;
 
+use super::Lower;
 use super::module::loc;
 use super::order::Unit;
 use super::types::elem_of;
 use super::value::{Form, R, Scalar, Val};
-use super::Lower;
 use crate::hir::{Block, ExprId, Pattern, PatternKind, Statement};
 use crate::shapes::{Check, CheckKind};
 use crate::types::{InstanceId, Ty};

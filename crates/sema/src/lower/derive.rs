@@ -332,7 +332,8 @@ impl<'p> Lower<'p> {
     /// The derivative of one tensor by another.
     fn jacobian(&mut self, of: &Target, by: &Target) -> R<Val<'p>> {
         if self.recurrent.contains(&by.id) {
-            let what = "a derivative by points of a recurrence that is computed with strings or enums";
+            let what =
+                "a derivative by points of a recurrence that is computed with strings or enums";
             return unsupported(self.here, what);
         }
         if self.leads_through_host(of.id, by.id) {

@@ -1,14 +1,17 @@
-//! Equality of records: all their numbers and tensors are equal.
+//! Equality: of records, which are equal if all their numbers and tensors are, and of tensors of
+//! strings, enums and records, which are compared element by element.
 
 use einlang_tir::constant::Const;
+use einlang_tir::host::{HostKind, HostType, Intrinsic};
 use einlang_tir::module::{Axis, box_of};
 use einlang_tir::op::Op;
-use einlang_tir::region::{
-    Combiner, InstKind, Over, ReduceFlags, Reduction, Start, Subscript,
-};
+use einlang_tir::region::{Combiner, InstKind, Over, ReduceFlags, Reduction, Start, Subscript};
 use einlang_tir::types::Elem;
 
+use super::access::Spec;
+use super::lists::{List, Part};
 use super::module::loc;
+use super::tables::i64_const;
 use super::value::{R, Scalar, Tensor, Val};
 use super::{Lower, unsupported};
 use crate::hir::BinaryOp;
@@ -41,6 +44,88 @@ impl<'p> Lower<'p> {
             BinaryOp::Ne => self.apply(Op::Not, &[all], Elem::Bool).map(Val::Scalar),
             _ => Ok(Val::Scalar(all)),
         }
+    }
+
+    /// `==` of tensors of strings, enums or records, or of such a tensor and one element.
+    pub(super) fn elementwise_equality(
+        &mut self,
+        op: BinaryOp,
+        (a, a_ty): (Val<'p>, &Ty),
+        (b, b_ty): (Val<'p>, &Ty),
+        ty: &Ty,
+    ) -> R<Val<'p>> {
+        let Ty::Tensor(_, axes) = ty else { return self.equality(op, &a, &b, a_ty) };
+        let rank = axes.len();
+        let element = match a_ty {
+            Ty::Tensor(element, _) => (**element).clone(),
+            other => other.clone(),
+        };
+        let (a_whole, b_whole) = (matches!(a_ty, Ty::Tensor(..)), matches!(b_ty, Ty::Tensor(..)));
+        if matches!(a, Val::Host(..)) || matches!(b, Val::Host(..)) {
+            return self.lists_equal(op, (a, a_whole), (b, b_whole), (&element, rank));
+        }
+        let span = self.here;
+        let whole = if a_whole { a.clone() } else { b.clone() };
+        let extents = move |cx: &mut Lower<'p>| {
+            let mut extents = cx.extents_of(&whole)?;
+            extents.truncate(rank);
+            Ok(extents)
+        };
+        let one = move |cx: &mut Lower<'p>, at: &[Subscript]| {
+            let specs: Vec<Spec> = at.iter().map(|at| Spec::Point(at.clone(), true)).collect();
+            let a = if a_whole { cx.read_specs(&a, &specs)? } else { a.clone() };
+            let b = if b_whole { cx.read_specs(&b, &specs)? } else { b.clone() };
+            let same = cx.equality(op, &a, &b, &element)?;
+            cx.expect_scalar(same, span)
+        };
+        Ok(Val::lazy(Elem::Bool, rank, false, extents, one))
+    }
+
+    /// Compares lists element by element.
+    fn lists_equal(
+        &mut self,
+        op: BinaryOp,
+        (a, a_whole): (Val<'p>, bool),
+        (b, b_whole): (Val<'p>, bool),
+        (element, rank): (&Ty, usize),
+    ) -> R<Val<'p>> {
+        let lists: Vec<Option<List>> = [(&a, a_whole), (&b, b_whole)]
+            .into_iter()
+            .map(|(value, whole)| List::of(value).filter(|_| whole))
+            .collect();
+        let Some(first) = lists.iter().flatten().next().cloned() else {
+            return self.host_binary(op, a, b, element);
+        };
+        let parts: Vec<Part> = (0..rank)
+            .map(|axis| Part::Slice(i64_const(0), self.list_length(&first, axis)))
+            .collect();
+        let truth = HostType::Scalar(Elem::Bool);
+        let list = self.gathered(&parts, &mut Vec::new(), &truth, &mut |cx, at| {
+            let mut sides = Vec::with_capacity(2);
+            for (list, value) in lists.iter().zip([&a, &b]) {
+                sides.push(match list {
+                    Some(list) => {
+                        let host = cx.list_item(list, at, 0)?;
+                        cx.lifted(host, element, "item")?
+                    }
+                    None => value.clone(),
+                });
+            }
+            let (Some(right), Some(left)) = (sides.pop(), sides.pop()) else {
+                return unsupported(cx.here, "comparing these values here");
+            };
+            let same = match (&left, &right) {
+                (Val::Host(..), _) | (_, Val::Host(..)) => {
+                    cx.host_binary(op, left, right, element)?
+                }
+                _ => cx.equality(op, &left, &right, element)?,
+            };
+            let same = cx.expect_scalar(same, cx.here)?;
+            cx.host_scalar(&same)
+        })?;
+        let kind = HostKind::Intrinsic(Intrinsic::ListToTensor, vec![list]);
+        let host = self.host_value_of(HostType::Tensor(Elem::Bool, rank), kind);
+        Ok(self.host_tensor("same", Elem::Bool, rank, host))
     }
 
     /// Whether two tensors have the same shape and elements, inside a region.

@@ -266,10 +266,18 @@ impl<'p> Lower<'p> {
             return self.differential_op(op, left, right, expr);
         }
         let (a, b) = (self.eval(left)?, self.eval(right)?);
-        if matches!(a, Val::Host(..)) || matches!(b, Val::Host(..)) {
+        let ty = self.ty(expr);
+        let is_host = matches!(a, Val::Host(..)) || matches!(b, Val::Host(..));
+        let is_record = matches!(a, Val::Record(_)) || matches!(b, Val::Record(_));
+        if matches!(op, BinaryOp::Eq | BinaryOp::Ne)
+            && matches!(ty, Ty::Tensor(..))
+            && (is_host || is_record)
+        {
+            return self.elementwise_equality(op, (a, &left_ty), (b, &right_ty), &ty);
+        }
+        if is_host {
             return self.host_binary(op, a, b, &left_ty);
         }
-        let ty = self.ty(expr);
         if matches!(op, BinaryOp::Eq | BinaryOp::Ne) && matches!(ty, Ty::Scalar(_)) {
             return self.equality(op, &a, &b, &left_ty);
         }

@@ -34,7 +34,9 @@ impl<'p> Lower<'p> {
             (HostArg::Const(Const::bool(false)), truth.clone()),
             (HostArg::Const(Const::zero(elem)), HostType::Scalar(elem)),
         ];
-        start.extend((0..n_indices).map(|_| (HostArg::Const(Const::int(Elem::I32, 0)), int.clone())));
+        start.extend(
+            (0..n_indices).map(|_| (HostArg::Const(Const::int(Elem::I32, 0)), int.clone())),
+        );
         let outer = self.frame.clone();
         let done = self.reduce_over(indices, start, &mut |cx, carried| {
             let guard = match Self::has_guard(items) {
@@ -64,7 +66,9 @@ impl<'p> Lower<'p> {
         let done = done?;
         self.stop_unless_found(&done[0].0)?;
         let scalar = |(host, ty): &(HostArg, HostType)| match ty {
-            HostType::Scalar(elem) => Val::Scalar(Scalar { elem: *elem, form: Form::Host(host.clone()) }),
+            HostType::Scalar(elem) => {
+                Val::Scalar(Scalar { elem: *elem, form: Form::Host(host.clone()) })
+            }
             ty => Val::Host(host.clone(), ty.clone()),
         };
         let mut at: Vec<Val<'p>> = done[2..].iter().map(scalar).collect();
@@ -115,10 +119,7 @@ impl<'p> Lower<'p> {
         &mut self,
         condition: &Scalar,
         carried: Vec<(HostArg, HostType)>,
-        then: &mut dyn FnMut(
-            &mut Self,
-            Vec<(HostArg, HostType)>,
-        ) -> R<Vec<(HostArg, HostType)>>,
+        then: &mut dyn FnMut(&mut Self, Vec<(HostArg, HostType)>) -> R<Vec<(HostArg, HostType)>>,
     ) -> R<Vec<(HostArg, HostType)>> {
         if condition.as_const().and_then(|c| c.as_bool()) == Some(true) {
             return then(self, carried);
@@ -130,10 +131,8 @@ impl<'p> Lower<'p> {
         })?;
         let kept: Vec<HostArg> = carried.iter().map(|c| c.0.clone()).collect();
         let (otherwise, ()) = self.block(Vec::new(), |_| Ok((kept, ())))?;
-        let results: Vec<HostDef> = carried
-            .into_iter()
-            .map(|c| HostDef { number: self.new_number(), ty: c.1 })
-            .collect();
+        let results: Vec<HostDef> =
+            carried.into_iter().map(|c| HostDef { number: self.new_number(), ty: c.1 }).collect();
         let after = results.iter().map(|def| (HostArg::Value(def.number), def.ty.clone()));
         let after = after.collect();
         self.host_inst(results, HostKind::If(condition, changed, otherwise), loc(self.here));

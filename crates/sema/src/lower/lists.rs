@@ -35,10 +35,22 @@ impl Part {
 
 /// A list that is read, and what it is called.
 #[derive(Clone)]
-struct List {
+pub(super) struct List {
     host: HostArg,
     ty: HostType,
     name: String,
+}
+
+impl List {
+    /// The list that a value is.
+    pub(super) fn of(value: &Val<'_>) -> Option<List> {
+        match value {
+            Val::Host(host, ty @ HostType::List(_)) => {
+                Some(List { host: host.clone(), ty: ty.clone(), name: "the list".to_owned() })
+            }
+            _ => None,
+        }
+    }
 }
 
 impl<'p> Lower<'p> {
@@ -86,7 +98,9 @@ impl<'p> Lower<'p> {
                     let value = self.local(self.frame.body, binder.local)?;
                     parts.push(self.host_point(value)?);
                 }
-                Subscript::Rest { local: Res::Local(local), .. } => self.rest_of(*local, &mut parts)?,
+                Subscript::Rest { local: Res::Local(local), .. } => {
+                    self.rest_of(*local, &mut parts)?
+                }
                 Subscript::Rest { .. } => return unsupported(self.here, "this rest of a list"),
                 Subscript::Expr(expr) => {
                     let part = self.list_part(*expr, axis, length)?;
@@ -154,7 +168,7 @@ impl<'p> Lower<'p> {
     }
 
     /// The length of a list along one of its axes: that of the first list in it.
-    fn list_length(&mut self, list: &List, axis: usize) -> HostArg {
+    pub(super) fn list_length(&mut self, list: &List, axis: usize) -> HostArg {
         let int = HostType::Scalar(Elem::I64);
         self.flush();
         let kind = HostKind::Intrinsic(Intrinsic::ListLen, vec![list.host.clone()]);
@@ -231,12 +245,7 @@ impl<'p> Lower<'p> {
         self.hosted(&value, of)
     }
 
-    fn list_item(
-        &mut self,
-        list: &List,
-        at: &[HostArg],
-        axis: usize,
-    ) -> R<HostArg> {
+    pub(super) fn list_item(&mut self, list: &List, at: &[HostArg], axis: usize) -> R<HostArg> {
         let (Some(coordinate), HostType::List(inner)) = (at.get(axis), &list.ty) else {
             return match at.len() == axis {
                 true => Ok(list.host.clone()),
@@ -245,8 +254,8 @@ impl<'p> Lower<'p> {
         };
         let place = [HostArg::Str(list.name.clone()), i64_const(axis as i64)];
         let args = [vec![list.host.clone(), coordinate.clone()], place.to_vec()].concat();
-        let host = self
-            .host_value_of((**inner).clone(), HostKind::Intrinsic(Intrinsic::ListGet, args));
+        let host =
+            self.host_value_of((**inner).clone(), HostKind::Intrinsic(Intrinsic::ListGet, args));
         let part = List { host, ty: (**inner).clone(), name: list.name.clone() };
         self.list_item(&part, at, axis + 1)
     }

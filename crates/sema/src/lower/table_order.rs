@@ -76,7 +76,8 @@ impl<'p> Lower<'p> {
                     && tables.iter().any(|table| table.local == *read)
                 {
                     let at = self.axes(subscripts);
-                    let row = |slot: &Axis<'_>| at.iter().map(|at| self.offset(*slot, *at)).collect();
+                    let row =
+                        |slot: &Axis<'_>| at.iter().map(|at| self.offset(*slot, *at)).collect();
                     let offsets = slots.iter().map(row).collect();
                     reads.push(Read { reader: &clause.targets, read: *read, offsets });
                 }
@@ -138,11 +139,7 @@ struct Order {
 
 /// The best order of some axes for reads of a definition itself. A fixed first axis may be given,
 /// with its direction.
-fn best_order(
-    reads: &[&Read<'_>],
-    axes: &[usize],
-    first: Option<(usize, bool)>,
-) -> Option<Order> {
+fn best_order(reads: &[&Read<'_>], axes: &[usize], first: Option<(usize, bool)>) -> Option<Order> {
     let free: Vec<usize> =
         axes.iter().copied().filter(|axis| first.is_none_or(|first| first.0 != *axis)).collect();
     let mut best: Option<(usize, Order)> = None;

@@ -220,8 +220,7 @@ impl<'p> Lower<'p> {
             for coordinate in at {
                 let HostType::List(inner) = &ty else { break };
                 let inner = (**inner).clone();
-                let kind =
-                    HostKind::Intrinsic(Intrinsic::ListGet, vec![host, coordinate.clone()]);
+                let kind = HostKind::Intrinsic(Intrinsic::ListGet, vec![host, coordinate.clone()]);
                 host = self.host_value_of(inner.clone(), kind);
                 ty = inner;
             }

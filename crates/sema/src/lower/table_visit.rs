@@ -29,7 +29,8 @@ impl<'p> Lower<'p> {
         let longest =
             firsts.reduce(|a, b| if a == b { a } else { self.host_op(Op::Max, vec![a, b]) });
         let longest = longest.unwrap_or(i64_const(0));
-        let descending = tables.iter().any(|table| table.descending.get(table.lockstep()) == Some(&true));
+        let descending =
+            tables.iter().any(|table| table.descending.get(table.lockstep()) == Some(&true));
         self.counted(i64_const(0), longest.clone(), lists, |cx, counter, lists| {
             let step = match descending {
                 true => {

@@ -165,7 +165,8 @@ impl Dual<'_, '_> {
             let results = self.copied_defs(std::slice::from_ref(def));
             self.out.push(HostInst { results, kind: HostKind::Try(block), loc: inst.loc });
         }
-        let gives_floats = body.results.iter().any(|arg| self.host.carries(&self.host.type_of(arg)));
+        let gives_floats =
+            body.results.iter().any(|arg| self.host.carries(&self.host.type_of(arg)));
         if !gives_floats {
             return Ok(());
         }
@@ -206,4 +207,3 @@ impl Dual<'_, '_> {
         Ok(dual)
     }
 }
-

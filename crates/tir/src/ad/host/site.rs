@@ -84,8 +84,7 @@ impl Host<'_> {
                 out.value(list, HostKind::For(zero, n_points, vec![empty], body))
             }
         };
-        let kind =
-            HostKind::Intrinsic(Intrinsic::Jacobian, vec![all, of.clone(), args[1].clone()]);
+        let kind = HostKind::Intrinsic(Intrinsic::Jacobian, vec![all, of.clone(), args[1].clone()]);
         out.out.push(HostInst { results: inst.results.clone(), kind, loc: inst.loc });
         Ok(out.out)
     }

@@ -6,16 +6,14 @@ use std::collections::HashSet;
 use super::Host;
 use super::dual::Dual;
 use crate::ad::fault::{Fault, R};
+use crate::constant::Const;
 use crate::host::{HostArg, HostInst, HostKind, HostType, Intrinsic};
-use crate::module::{
-    Axis, Binding, Clause, Group, Module, Symbol, SymbolSource, box_of,
-};
+use crate::module::{Axis, Binding, Clause, Group, Module, Symbol, SymbolSource, box_of};
 use crate::op::{Derivative, Op};
 use crate::region::{
     Combiner, Def, Inst, InstKind, Over, Place, Read, ReduceFlags, Reduction, Region, Start,
     Subscript, Tensor,
 };
-use crate::constant::Const;
 use crate::types::{Elem, Ident, Loc, TensorType};
 
 impl Dual<'_, '_> {
@@ -24,7 +22,8 @@ impl Dual<'_, '_> {
         let HostKind::Run(name, _) = &inst.kind else { return Ok(()) };
         let active: Vec<usize> =
             (0..args.len()).filter(|at| self.tangent(&args[*at]).is_some()).collect();
-        let tangents: Vec<HostArg> = active.iter().filter_map(|at| self.tangent(&args[*at])).collect();
+        let tangents: Vec<HostArg> =
+            active.iter().filter_map(|at| self.tangent(&args[*at])).collect();
         self.run_tangents(inst, name, args, (active, None), tangents)
     }
 
@@ -87,14 +86,18 @@ impl Dual<'_, '_> {
         if op.info().derivative == Derivative::Zero {
             return Ok(None);
         }
-        let elems: Vec<Elem> = args.iter().filter_map(|arg| match self.host.type_of(arg) {
-            HostType::Scalar(elem) => Some(elem),
-            _ => None,
-        }).collect();
+        let elems: Vec<Elem> = args
+            .iter()
+            .filter_map(|arg| match self.host.type_of(arg) {
+                HostType::Scalar(elem) => Some(elem),
+                _ => None,
+            })
+            .collect();
         let module = self.host.op_module(op, &elems, elem, inst.loc);
         let active: Vec<usize> =
             (0..args.len()).filter(|at| self.tangent(&args[*at]).is_some()).collect();
-        let tangents: Vec<HostArg> = active.iter().filter_map(|at| self.tangent(&args[*at])).collect();
+        let tangents: Vec<HostArg> =
+            active.iter().filter_map(|at| self.tangent(&args[*at])).collect();
         let module = self.host.tangent_module(&module, active, None, inst.loc)?;
         let mut boxed = Vec::with_capacity(args.len() + tangents.len());
         for arg in self.args(args).into_iter().chain(tangents) {

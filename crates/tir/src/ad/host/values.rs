@@ -34,7 +34,12 @@ impl Host<'_> {
 
 impl Dual<'_, '_> {
     /// The call of a function value, with tangents.
-    pub(super) fn applied(&mut self, callee: &HostArg, args: &[HostArg], gives: &[HostDef]) -> R<HostKind> {
+    pub(super) fn applied(
+        &mut self,
+        callee: &HostArg,
+        args: &[HostArg],
+        gives: &[HostDef],
+    ) -> R<HostKind> {
         let ty = self.host.type_of(callee);
         let candidates = self.host.candidates(&ty);
         let (value, tangent) = (self.arg(callee), self.tangent_or_zero(callee));
@@ -43,7 +48,8 @@ impl Dual<'_, '_> {
         let name = self.value(HostType::Str, name);
         let mut kind: Option<HostKind> = None;
         for (function, types) in candidates {
-            let block = self.called(&function, &types, (&value, &tangent), (&values, &tangents), gives)?;
+            let block =
+                self.called(&function, &types, (&value, &tangent), (&values, &tangents), gives)?;
             let is_it = vec![name.clone(), HostArg::Str(function.as_str().to_owned())];
             let is_it = HostKind::Intrinsic(Intrinsic::StrEq, is_it);
             let is_it = self.value(HostType::Scalar(Elem::Bool), is_it);
@@ -55,7 +61,11 @@ impl Dual<'_, '_> {
         }
         match kind {
             Some(kind) => Ok(kind),
-            None => Ok(HostKind::If(HostArg::Const(crate::constant::Const::bool(true)), self.nobody(gives), self.nobody(gives))),
+            None => Ok(HostKind::If(
+                HostArg::Const(crate::constant::Const::bool(true)),
+                self.nobody(gives),
+                self.nobody(gives),
+            )),
         }
     }
 
@@ -77,7 +87,11 @@ impl Dual<'_, '_> {
     /// No other function has the type.
     fn nobody(&mut self, gives: &[HostDef]) -> Block {
         let outer = std::mem::take(&mut self.out);
-        let results = self.doubled(gives).into_iter().map(|ty| self.value(ty, HostKind::Intrinsic(Intrinsic::Never, Vec::new()))).collect();
+        let results = self
+            .doubled(gives)
+            .into_iter()
+            .map(|ty| self.value(ty, HostKind::Intrinsic(Intrinsic::Never, Vec::new())))
+            .collect();
         let insts = std::mem::replace(&mut self.out, outer);
         Block { params: Vec::new(), insts, results }
     }
