@@ -3,6 +3,7 @@
 
 mod cases;
 mod counts;
+mod effects;
 mod program;
 
 use einlang_driver::Session;

@@ -246,8 +246,11 @@ impl<'p> Lower<'p> {
                 copy.change.vars.insert(*var, fresh.into());
                 *var = fresh;
             }
-            InstKind::Converged(_) | InstKind::Call { .. } => {
+            InstKind::Converged(_) => {
                 return unsupported(self.here, "a derivative through these values, printed before");
+            }
+            InstKind::Call { function, .. } => {
+                *function = self.copied_function(&function.clone(), copy)?;
             }
             kind => {
                 for expr in own_exprs(kind) {
@@ -269,6 +272,41 @@ impl<'p> Lower<'p> {
         inst.results = results;
         inst.results.iter_mut().for_each(|def| self.copied_def(def, copy));
         Ok(inst)
+    }
+
+    /// The function here, with its rule, for one of the earlier module.
+    fn copied_function(&mut self, name: &Ident, copy: &mut Copy) -> R<Ident> {
+        let known = self.modules[copy.home].functions.iter().find(|known| known.1 == name);
+        let instance = known.map(|known| *known.0);
+        if let Some(here) = instance.and_then(|id| self.cx().functions.get(&id).cloned()) {
+            return Ok(here);
+        }
+        let functions = &self.modules[copy.home].tir.functions;
+        let Some(mut function) = functions.iter().find(|f| f.name == *name).cloned() else {
+            return unsupported(self.here, "a derivative through these values, printed before");
+        };
+        if function.body.params.iter().any(|param| param.as_tensor().is_some()) {
+            return unsupported(self.here, "a derivative through these values, printed before");
+        }
+        let taken = |cx: &Self, name: &str| match cx.pending {
+            Some(id) => cx.modules[id].tir.functions.iter().any(|f| f.name.as_str() == name),
+            None => false,
+        };
+        let mut own = name.as_str().to_owned();
+        while taken(self, &own) {
+            own = self.fresh(name.as_str());
+        }
+        let own = Ident::new(&own);
+        function.name = own.clone();
+        self.copied_region(&mut function.body, copy)?;
+        if let Some(id) = instance {
+            self.cx().functions.insert(id, own.clone());
+        }
+        if let Some(rule) = &mut function.rule {
+            rule.function = self.copied_function(&rule.function.clone(), copy)?;
+        }
+        self.cx().tir.functions.push(function);
+        Ok(own)
     }
 
     /// The tensor here for one of the earlier module.
