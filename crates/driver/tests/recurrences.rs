@@ -2,7 +2,7 @@
 //! legal schedules agree bit by bit.
 //!
 //! One to three axes, offsets of both signs, base slabs or default reads, guards, same-step and
-//! mutual reads, open axes, and observers of every kind. `EINLANG_RECURRENCES=20000 cargo test -p
+//! mutual reads, open axes, producers that are read along the way, and observers of every kind. `EINLANG_RECURRENCES=20000 cargo test -p
 //! einlang-driver --test recurrences -- --nocapture` tries more and prints how often a window was
 //! found.
 

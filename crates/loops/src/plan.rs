@@ -3,7 +3,7 @@
 use einlang_tir::module::Module;
 use einlang_tir::passes::{Ctx, PASSES, Stopped, run_passes};
 
-use crate::decide::{Storage, decide, is_legal};
+use crate::decide::{Storage, decide, is_legal, join_producers};
 use crate::ir::Kernel;
 use crate::lower::{NotLowered, lower};
 use crate::schedule::Schedule;
@@ -22,7 +22,7 @@ pub struct Choices {
 /// A module, how it is computed, and the code for that.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The module after all passes.
+    /// The module after all passes, producers in the groups of their readers.
     pub module: Module,
     /// The schedule.
     pub schedule: Schedule,
@@ -41,6 +41,7 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
         }
         Stopped::Broken { pass, .. } => NotLowered::new(format!("`{pass}` broke the module")),
     })?;
+    let module = join_producers(module);
     let given = choices.schedules.iter().find(|schedule| schedule.module == module.name);
     let schedule = match given {
         Some(given) if is_legal(&module, given) => given.clone(),

@@ -4,6 +4,9 @@
 //! run in that loop, each at its own rounds, the planes of a tensor come one after the other, and a
 //! window may keep the last ones only. A phase that reads an earlier one must not do so before its
 //! round: that is proved for every dependence, or the phases stay as they are.
+//!
+//! A binding that has no loop of its own takes part along the axis at which all its readers find it
+//! in the same or in nearby rounds, as late as the first of them allows.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +14,7 @@ use einlang_index::Facts;
 use einlang_tir::module::Group;
 use einlang_tir::order::{Dependence, Form, Statement};
 
-use super::distance::{distance, never_negative};
+use super::distance::{distance, least, most, never_negative};
 use crate::schedule::Nest;
 
 /// The nest with its phases in one loop, if that is legal.
@@ -32,6 +35,7 @@ pub(super) fn fuse_phases(
             }
         }
     }
+    align_producers(group, dependences, facts, &mut forms);
     let statements = statements(nest);
     let form_of = |statement: Statement| forms.get(&statement.binding);
     if forms.is_empty() || !statements.iter().all(|statement| form_of(*statement).is_some()) {
@@ -51,6 +55,59 @@ pub(super) fn fuse_phases(
     let forms = statements.iter().filter_map(|s| form_of(*s).map(|form| (*s, form.clone())));
     let inner = Box::new(Nest::Phases(inner.collect()));
     Some(Nest::Loop { forms: forms.collect(), inner })
+}
+
+/// Finds forms for bindings that have no loop and are read, directly or not, by those that have one.
+fn align_producers(
+    group: &Group,
+    dependences: &[Dependence],
+    facts: &Facts,
+    forms: &mut BTreeMap<usize, Form>,
+) {
+    let n_bindings = group.bindings.len();
+    for _ in 0..n_bindings {
+        let unknown = (0..n_bindings).filter(|binding| !forms.contains_key(binding));
+        let found: Vec<(usize, Form)> = unknown
+            .filter_map(|binding| {
+                Some((binding, aligned(group, binding, dependences, facts, forms)?))
+            })
+            .collect();
+        if found.is_empty() {
+            return;
+        }
+        forms.extend(found);
+    }
+}
+
+/// The form of a binding whose readers all have forms: one axis, in the direction and with the
+/// shift that bring every point to its first reader.
+fn aligned(
+    group: &Group,
+    binding: usize,
+    dependences: &[Dependence],
+    facts: &Facts,
+    forms: &BTreeMap<usize, Form>,
+) -> Option<Form> {
+    let reads: Vec<(&Dependence, &Form)> = dependences
+        .iter()
+        .filter(|dependence| dependence.writer.binding == binding)
+        .map(|dependence| Some((dependence, forms.get(&dependence.reader.binding)?)))
+        .collect::<Option<_>>()?;
+    let rank = group.bindings[binding].axes.len();
+    let candidates = (0..rank).flat_map(|axis| [(axis, 1), (axis, -1)]);
+    let mut bounded = candidates.filter_map(|(axis, sign)| {
+        let mut form = Form { coefficients: vec![0; rank], offset: 0 };
+        form.coefficients[axis] = sign;
+        let mut first: Option<i64> = None;
+        for (dependence, reader) in &reads {
+            let later = distance(group, dependence, reader, &form).ok()?;
+            most(facts, &dependence.domain, &later)?;
+            let soonest = least(facts, &dependence.domain, &later)?;
+            first = first.into_iter().chain([soonest]).min();
+        }
+        Some(Form { offset: first?, ..form })
+    });
+    bounded.next()
 }
 
 /// The clauses of a nest, in order.

@@ -47,6 +47,11 @@ impl Observers {
         observers
     }
 
+    /// What is seen as a whole.
+    pub(super) fn whole(self) -> HashSet<Ident> {
+        self.whole
+    }
+
     fn group(&mut self, group: &Group, over: &Domain, around: &mut Vec<Ident>) {
         let n_around = around.len();
         around.extend(group.bindings.iter().map(|binding| binding.name.clone()));
