@@ -79,8 +79,8 @@ fn align_producers(
     }
 }
 
-/// The form of a binding whose readers all have forms: one axis, in the direction and with the
-/// shift that bring every point to its first reader.
+/// The form of a binding whose readers all have forms: the axis and direction along which they are
+/// nearest, with the shift that brings every point to its first reader.
 fn aligned(
     group: &Group,
     binding: usize,
@@ -95,19 +95,20 @@ fn aligned(
         .collect::<Option<_>>()?;
     let rank = group.bindings[binding].axes.len();
     let candidates = (0..rank).flat_map(|axis| [(axis, 1), (axis, -1)]);
-    let mut bounded = candidates.filter_map(|(axis, sign)| {
+    let bounded = candidates.filter_map(|(axis, sign)| {
         let mut form = Form { coefficients: vec![0; rank], offset: 0 };
         form.coefficients[axis] = sign;
-        let mut first: Option<i64> = None;
+        let mut rounds: Option<(i64, i64)> = None;
         for (dependence, reader) in &reads {
             let later = distance(group, dependence, reader, &form).ok()?;
-            most(facts, &dependence.domain, &later)?;
-            let soonest = least(facts, &dependence.domain, &later)?;
-            first = first.into_iter().chain([soonest]).min();
+            let last = most(facts, &dependence.domain, &later)?;
+            let first = least(facts, &dependence.domain, &later)?;
+            rounds = Some(rounds.map_or((first, last), |(a, b)| (a.min(first), b.max(last))));
         }
-        Some(Form { offset: first?, ..form })
+        let (first, last) = rounds?;
+        Some((last - first, Form { offset: first, ..form }))
     });
-    bounded.next()
+    bounded.min_by_key(|(spread, _)| *spread).map(|(_, form)| form)
 }
 
 /// The clauses of a nest, in order.

@@ -158,7 +158,7 @@ impl Search<'_> {
         found.ok_or(Stuck(dependences))
     }
 
-    /// Forms for all bindings of a part: as written first, then descending, then skewed.
+    /// Forms for all bindings of a part: the axes in the order written, then skews.
     fn combinations<'a>(
         &'a self,
         members: &BTreeSet<Statement>,
