@@ -12,7 +12,7 @@ use einlang_tir::module::Group;
 use einlang_tir::order::{Dependence, Form, Statement};
 
 use super::distance::{distance, never_negative};
-use crate::schedule::Nest;
+use crate::schedule::{Nest, Role};
 
 /// The nest with its phases in one loop, if that is legal.
 pub(super) fn fuse_phases(
@@ -50,7 +50,7 @@ pub(super) fn fuse_phases(
     });
     let forms = statements.iter().filter_map(|s| form_of(*s).map(|form| (*s, form.clone())));
     let inner = Box::new(Nest::Phases(inner.collect()));
-    Some(Nest::Loop { forms: forms.collect(), inner })
+    Some(Nest::Loop { forms: forms.collect(), tile: None, role: Role::Seq, inner })
 }
 
 /// The clauses of a nest, in order.

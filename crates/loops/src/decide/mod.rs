@@ -8,9 +8,10 @@
 //! |---|---|
 //! | `at_reads.rs` | what is computed where it is read, and what nobody needs |
 //! | `fuse.rs` | whether base clauses run in the loop of a recurrence |
-//! | `windows.rs`, `distance.rs` | how many planes are kept |
+//! | `windows.rs`, `along.rs`, `distance.rs` | how many planes are kept |
 //! | `legal.rs` | whether a schedule respects the dependences |
 
+mod along;
 mod at_reads;
 mod distance;
 mod fuse;
@@ -73,6 +74,7 @@ impl Deciding<'_> {
             name: binding.name.clone(),
             compute: Compute::Here,
             storage: vec![Layout::Full; binding.axes.len()],
+            map: Vec::new(),
         });
         let nest = nest_of(group, &order, ordered);
         let mut decided = GroupSchedule { tensors: tensors.collect(), nest };
@@ -141,7 +143,8 @@ pub(crate) fn nest_of(group: &Group, order: &Order, ordered: bool) -> Nest {
             Nest::Phases(phases.iter().map(|phase| nest_of(group, phase, ordered)).collect())
         }
         Order::Loop { forms, inner } => {
-            Nest::Loop { forms: forms.clone(), inner: Box::new(nest_of(group, inner, ordered)) }
+            let inner = Box::new(nest_of(group, inner, ordered));
+            Nest::Loop { forms: forms.clone(), tile: None, role: Role::Seq, inner }
         }
     }
 }

@@ -84,6 +84,17 @@ pub enum Role {
     Seq,
     /// In any order.
     Par,
+    /// In any order, so many at a time as lanes of vectors; what is left at the end is masked.
+    Lane(u32),
+    /// One after the other, written out where the number of rounds is known and small.
+    Unroll,
+}
+
+impl Role {
+    /// Whether the rounds may run in any order.
+    pub fn is_free(self) -> bool {
+        matches!(self, Role::Par | Role::Lane(_))
+    }
 }
 
 /// The values of an index: `lo..hi`, downwards if `down`.

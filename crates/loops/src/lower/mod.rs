@@ -123,6 +123,8 @@ struct Lower<'m> {
     /// What stands for a value of the module, at the place that is being lowered.
     values: HashMap<u32, Operand>,
     tensors: HashMap<Ident, BufferId>,
+    /// The buffers whose dimensions are forms of the axes.
+    maps: HashMap<BufferId, Vec<Vec<i64>>>,
     /// The variables that have a value here, innermost last.
     bound: Bound,
     /// The loops around, innermost last, with how many variables are bound outside and whether they
@@ -181,6 +183,7 @@ impl<'m> Lower<'m> {
             n_values: 0,
             values: HashMap::new(),
             tensors: HashMap::new(),
+            maps: HashMap::new(),
             bound: Bound::default(),
             loops: Vec::new(),
             fixed: None,

@@ -15,6 +15,27 @@ use crate::schedule::Nest;
 /// What is left of the points of every clause.
 pub(super) type Domains = BTreeMap<Statement, Domain>;
 
+/// The rounds of a loop over forms.
+struct Rounds<'n> {
+    forms: &'n [(Statement, Form)],
+    tile: Option<i64>,
+    role: Role,
+}
+
+impl Rounds<'_> {
+    /// When the point with this value of its form is in a round.
+    fn of(&self, var: Var, value: &Affine) -> einlang_index::Result<Set> {
+        let round = Affine::var(var);
+        let Some(width) = self.tile else {
+            return Set::new([Constraint::equal(&round, value)?]);
+        };
+        // width * round <= value <= width * round + width - 1
+        let first = round.scale(width)?;
+        let next = first.add_constant(width)?;
+        Set::new([Constraint::ge(value, &first)?, Constraint::lt(value, &next)?])
+    }
+}
+
 /// An open axis whose loop has not been made.
 pub(super) struct Open {
     pub(super) until: UntilLoop,
@@ -42,7 +63,10 @@ impl Lower<'_> {
             Nest::Points { statement, axes, role } if open.is_none() => {
                 self.points(group, *statement, axes, *role, &domains, out)
             }
-            Nest::Loop { forms, inner } => self.looped(group, forms, inner, domains, open, out),
+            Nest::Loop { forms, tile, role, inner } => {
+                let rounds = Rounds { forms, tile: *tile, role: *role };
+                self.looped(group, &rounds, inner, domains, open, out)
+            }
             _ => Err(NotLowered::new("an open axis without a loop over it")),
         }
     }
@@ -50,12 +74,13 @@ impl Lower<'_> {
     fn looped(
         &mut self,
         group: &Group,
-        forms: &[(Statement, Form)],
+        rounds: &Rounds<'_>,
         inner: &Nest,
         domains: Domains,
         open: Option<Open>,
         out: &mut Vec<Stmt>,
     ) -> Result<()> {
+        let forms = rounds.forms;
         let first = |form: &Form| form.coefficients.iter().copied().find(|c| *c != 0);
         let down =
             open.is_none() && forms.iter().all(|(_, form)| first(form).is_some_and(|c| c < 0));
@@ -67,8 +92,7 @@ impl Lower<'_> {
             let domain = domains.get(statement).ok_or_else(missing)?;
             let axes = group.bindings[statement.binding].dims();
             let value = form_of(&axes, form, sign)?;
-            let fixed = Constraint::equal(&Affine::var(var), &value)?;
-            let rest = domain.restricted(&Set::new([fixed])?)?;
+            let rest = domain.restricted(&rounds.of(var, &value)?)?;
             let mut dims = vec![var];
             dims.extend(rest.dims());
             let with = Domain::of_sets(dims, rest.sets().iter().cloned());
@@ -116,7 +140,8 @@ impl Lower<'_> {
         };
         self.context = outer;
         let ended = until.is_some();
-        let stmt = Stmt::Loop(Box::new(Loop { range, role: Role::Seq, until, body }));
+        let role = if self.resumed.contains(&var) { Role::Seq } else { rounds.role };
+        let stmt = Stmt::Loop(Box::new(Loop { range, role, until, body }));
         out.extend(guarded(before, vec![stmt]));
         if ended { self.ready(out) } else { Ok(()) }
     }
@@ -218,7 +243,12 @@ impl Lower<'_> {
                 })?;
                 let body = Block { stmts, results: Vec::new() };
                 let range = range.clone();
-                let role = if self.resumed.contains(&range.var) { Role::Seq } else { role };
+                let innermost = !rest.iter().any(|level| matches!(level, Level::Range(_)));
+                let role = match role {
+                    _ if self.resumed.contains(&range.var) => Role::Seq,
+                    Role::Lane(_) if !innermost => Role::Par,
+                    role => role,
+                };
                 out.push(Stmt::Loop(Box::new(Loop { range, role, until: None, body })));
                 Ok(())
             }
@@ -259,7 +289,8 @@ impl Lower<'_> {
             return Err(NotLowered::new("an element that is no scalar"));
         };
         let buffer = self.tensors[&binding.name];
-        let at = binding.dims().into_iter().map(Quasi::from).collect();
+        let at: Vec<Quasi> = binding.dims().into_iter().map(Quasi::from).collect();
+        let at = self.in_memory(buffer, at)?;
         out.push(Stmt::Store { buffer, at, value: *value });
         Ok(())
     }

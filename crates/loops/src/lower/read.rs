@@ -12,7 +12,7 @@ use einlang_tir::region::{Arg, Inst, InstKind, Read, Region, Subscript as Place}
 use einlang_tir::types::{Elem, Ident};
 
 use super::{Lower, NotLowered, Part, Result};
-use crate::ir::{Access, Block, Condition, Stmt, Subscript};
+use crate::ir::{Access, Block, BufferId, Condition, Stmt, Subscript};
 
 impl Lower<'_> {
     pub(super) fn read(&mut self, read: &Read, inst: &Inst, out: &mut Vec<Stmt>) -> Result<()> {
@@ -29,6 +29,9 @@ impl Lower<'_> {
                 Place::Index(expr) => Subscript::Index(expr.clone()),
                 Place::Value(arg) => Subscript::Value(self.operand(arg)?),
             });
+        }
+        if self.maps.contains_key(&buffer) {
+            at = self.read_mapped(read, buffer)?;
         }
         let own = self.around.iter().any(|around| around.names.contains(name));
         let marks = self.marked.contains(name);
@@ -63,6 +66,33 @@ impl Lower<'_> {
         let condition = Condition::Value(found.into());
         out.push(Stmt::If { results: vec![result], condition, then, otherwise });
         Ok(())
+    }
+
+    /// Where a point of a tensor lies in the dimensions of its buffer.
+    pub(super) fn in_memory(&self, buffer: BufferId, at: Vec<Quasi>) -> Result<Vec<Quasi>> {
+        let Some(map) = self.maps.get(&buffer) else { return Ok(at) };
+        let mut place = Vec::with_capacity(map.len());
+        for form in map {
+            let mut sum = Quasi::from(0);
+            for (c, index) in form.iter().zip(&at) {
+                sum = sum.combine(1, index, *c)?;
+            }
+            place.push(sum);
+        }
+        Ok(place)
+    }
+
+    /// The subscripts of a read in the dimensions of a buffer that are not the tensor's axes. There
+    /// is nothing to test then.
+    fn read_mapped(&self, read: &Read, buffer: BufferId) -> Result<Vec<Subscript>> {
+        let at: Option<Vec<Quasi>> = read.place.at.iter().map(index_of).collect();
+        let name = &read.place.tensor;
+        match at {
+            Some(at) if read.proved && read.default.is_none() && !self.marked.contains(name) => {
+                Ok(self.in_memory(buffer, at)?.into_iter().map(Subscript::Index).collect())
+            }
+            _ => Err(NotLowered::new(format!("a read of `{}` that is tested", name.as_str()))),
+        }
     }
 
     /// Whether own reads of uncovered points give zero.
