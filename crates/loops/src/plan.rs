@@ -4,6 +4,7 @@ use einlang_tir::module::Module;
 use einlang_tir::passes::{Ctx, PASSES, Stopped, run_passes};
 
 use crate::decide::{Storage, decide, is_legal};
+use crate::improve::improve;
 use crate::ir::Kernel;
 use crate::lower::{NotLowered, lower};
 use crate::schedule::Schedule;
@@ -47,6 +48,7 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
         Some(_) => return Err(NotLowered::new("the schedule given for it is not legal")),
         None => decide(&module, choices.storage)?,
     };
-    let kernel = lower(&module, &schedule)?;
+    let mut kernel = lower(&module, &schedule)?;
+    improve(&mut kernel, &schedule);
     Ok(Plan { module, schedule, kernel })
 }

@@ -43,7 +43,7 @@ pub enum Storage {
 
 /// Chooses a schedule for a module whose clauses are disjoint.
 pub fn decide(module: &Module, storage: Storage) -> Result<Schedule, NotLowered> {
-    let mut schedule = Schedule { module: module.name.clone(), groups: Vec::new() };
+    let mut schedule = Schedule { module: module.name.clone(), ..Schedule::default() };
     let deciding = Deciding {
         module,
         facts: module.facts(),

@@ -18,7 +18,7 @@ pub struct Block {
 }
 
 /// A scalar operand.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Operand {
     /// A constant.
     Const(Const),
@@ -179,7 +179,7 @@ pub enum Combine {
     Op(Op),
     /// By an operation on a scalar, in pairs by position: the association of the extent.
     Pairs(Op),
-    /// By a block over the state and the term.
+    /// By a block over the state and the term, which need not be of the same type.
     Block {
         /// The state so far.
         left: Vec<Value>,

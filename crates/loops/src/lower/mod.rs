@@ -11,6 +11,7 @@
 //! |---|---|
 //! | `scan.rs` | loops over domains |
 //! | `group.rs`, `nest.rs` | groups, their memory, their loops |
+//! | `split.rs`, `peel.rs` | rounds and points that are computed apart, so that the others need no tests |
 //! | `region.rs`, `read.rs`, `fold.rs` | what is computed at a point |
 //! | `resume.rs`, `keyed.rs` | folds over prefixes, folds over equal keys |
 //! | `symbols.rs` | symbols, entry checks |
@@ -22,10 +23,12 @@ mod free;
 mod group;
 mod keyed;
 mod nest;
+mod peel;
 mod read;
 mod region;
 mod resume;
 mod scan;
+mod split;
 mod symbols;
 
 use std::collections::{HashMap, HashSet};

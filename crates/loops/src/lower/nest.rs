@@ -8,6 +8,7 @@ use einlang_tir::order::{Form, Statement};
 use einlang_tir::region::{Def, Region};
 
 use super::scan::{Level, Scan, hull, scan_set};
+use super::split::{divided, first_round};
 use super::{Lower, NotLowered, Part, Result};
 use crate::ir::{Block, Condition, Loop, Range, Role, Stmt, UntilLoop};
 use crate::schedule::Nest;
@@ -86,18 +87,46 @@ impl Lower<'_> {
             open.is_none() && forms.iter().all(|(_, form)| first(form).is_some_and(|c| c < 0));
         let sign = if down { -1 } else { 1 };
         let var = self.loop_var(group, forms);
-        let (mut inside, mut projected) = (Domains::new(), Domain::nothing([var]));
+        let mut inside = Domains::new();
         for (statement, form) in forms {
             let missing = || NotLowered::new("a schedule of a clause that does not exist");
             let domain = domains.get(statement).ok_or_else(missing)?;
             let axes = group.bindings[statement.binding].dims();
             let value = form_of(&axes, form, sign)?;
-            let rest = domain.restricted(&rounds.of(var, &value)?)?;
+            inside.insert(*statement, domain.restricted(&rounds.of(var, &value)?)?);
+        }
+        let plain = open.is_none() && !down && rounds.tile.is_none();
+        let first = if plain { first_round(&inside, var, &self.context) } else { None };
+        let Some(first) = first else {
+            return self.rounds(group, rounds, inner, (var, down), inside, open, out);
+        };
+        let (of_first, others) = divided(inside, var, first, &self.context)?;
+        let (stmts, ()) = self.scoped(|lower, out| {
+            lower.bind(var, Quasi::from(first), out)?;
+            lower.nest(group, inner, of_first, None, out)
+        })?;
+        out.extend(stmts);
+        self.rounds(group, rounds, inner, (var, down), others, None, out)
+    }
+
+    /// The loop of some rounds.
+    #[allow(clippy::too_many_arguments)]
+    fn rounds(
+        &mut self,
+        group: &Group,
+        rounds: &Rounds<'_>,
+        inner: &Nest,
+        (var, down): (Var, bool),
+        inside: Domains,
+        open: Option<Open>,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        let mut projected = Domain::nothing([var]);
+        for rest in inside.values() {
             let mut dims = vec![var];
             dims.extend(rest.dims());
             let with = Domain::of_sets(dims, rest.sets().iter().cloned());
             projected = projected.union(&with.project(&[var])?)?;
-            inside.insert(*statement, rest);
         }
         let projected = projected.simplified_given(&self.context);
         let (lo, hi) = match &open {
@@ -192,8 +221,12 @@ impl Lower<'_> {
         }
         let domain = domain.simplified_given(&self.context);
         let domain = if domain.sets().len() > 1 { domain.disjoint()? } else { domain };
+        let domain = match role.is_free() {
+            true => self.peeled(clause, domain),
+            false => domain,
+        };
         for set in domain.sets() {
-            let scan = scan_set(set, &dims, role == Role::Seq, &self.context)?;
+            let scan = scan_set(set, &dims, !role.is_free(), &self.context)?;
             let (stmts, ()) = self.scoped(|lower, out| {
                 let body =
                     |lower: &mut Self, out: &mut Vec<Stmt>| lower.clause(binding, clause, out);

@@ -48,6 +48,24 @@ impl Lower<'_> {
             out.push(Stmt::Load { result, buffer, at, access });
             return Ok(());
         };
+        match self.is_inside(read, buffer).filter(|_| !marks && !by_data) {
+            Some(true) => {
+                let result = self.result(inst)?;
+                out.push(Stmt::Load { result, buffer, at, access: Access::Proved });
+                return Ok(());
+            }
+            Some(false) => {
+                let parts = self.region(default, out)?;
+                if let (Some(Part::Scalar(operand)), Some(Some(value))) =
+                    (parts.first(), inst.results.first().map(|def| def.as_scalar()))
+                {
+                    self.values.insert(value.number, *operand);
+                    return Ok(());
+                }
+                return Err(NotLowered::new("a default that is no scalar"));
+            }
+            None => {}
+        }
         // A point of the own group that comes later is an error and not a gap.
         let early = own && by_data;
         let found = self.fresh(Elem::Bool);
@@ -252,7 +270,7 @@ impl Marks<'_> {
     }
 }
 
-fn index_of(subscript: &Place) -> Option<Quasi> {
+pub(super) fn index_of(subscript: &Place) -> Option<Quasi> {
     match subscript {
         Place::Index(expr) => Some(expr.clone()),
         Place::Value(Arg::Const(constant)) => {

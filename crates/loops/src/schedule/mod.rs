@@ -23,6 +23,8 @@ pub(crate) use text::{parse_layout, show_layout};
 pub struct Schedule {
     /// The module.
     pub module: String,
+    /// Whether a product that is added may be rounded together with the sum.
+    pub fma: bool,
     /// Its groups.
     pub groups: Vec<GroupSchedule>,
 }

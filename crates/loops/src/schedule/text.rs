@@ -23,7 +23,8 @@ use crate::text::{Cursor, Parsed, TextError, show_name};
 
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "schedule {} {{", show_name(&self.module))?;
+        let fma = if self.fma { " fma" } else { "" };
+        writeln!(f, "schedule {}{fma} {{", show_name(&self.module))?;
         self.groups.iter().try_for_each(|group| show_group(group, f))?;
         f.write_str("}\n")
     }
@@ -109,7 +110,8 @@ pub fn parse_schedules(text: &str) -> Result<Vec<Schedule>, TextError> {
     let mut schedules = Vec::new();
     while !cursor.is_at_end() {
         cursor.expect_word("schedule")?;
-        let mut schedule = Schedule { module: cursor.name()?, groups: Vec::new() };
+        let mut schedule = Schedule { module: cursor.name()?, ..Schedule::default() };
+        schedule.fma = cursor.eat_word("fma");
         cursor.expect("{")?;
         while !cursor.eat("}") {
             schedule.groups.push(parse_group(&mut cursor)?);

@@ -9,7 +9,8 @@ use einlang_tir::types::{Elem, ElemKind};
 use inkwell::IntPredicate;
 use inkwell::types::{BasicType, BasicTypeEnum, VectorType};
 use inkwell::values::{
-    BasicMetadataValueEnum, BasicValueEnum, InstructionValue, IntValue, PointerValue, VectorValue,
+    BasicMetadataValueEnum, BasicValue, BasicValueEnum, InstructionValue, IntValue, PointerValue,
+    ValueKind, VectorValue,
 };
 
 use crate::emit::{Emit, Refused, Result};
@@ -233,9 +234,15 @@ impl<'c> Emit<'c, '_> {
             Some(mask) => {
                 let mask = if up { mask } else { self.reversed(mask, width)? };
                 let args = [place.into(), mask.into(), ty.const_zero().into()];
-                self.masked("llvm.masked.load", &[ty.into(), place.get_type().into()], &args, 1)?
-                    .ok_or_else(|| Refused("a load that gives nothing".to_owned()))?
-                    .into_vector_value()
+                self.masked(
+                    buffer,
+                    "llvm.masked.load",
+                    &[ty.into(), place.get_type().into()],
+                    &args,
+                    1,
+                )?
+                .ok_or_else(|| Refused("a load that gives nothing".to_owned()))?
+                .into_vector_value()
             }
         };
         if up { Ok(value) } else { self.reversed(value, width) }
@@ -251,7 +258,7 @@ impl<'c> Emit<'c, '_> {
         let mask = self.mask_or_all(width)?;
         let args = [places.into(), mask.into(), ty.const_zero().into()];
         let types = [ty.into(), places.get_type().as_basic_type_enum()];
-        let value = self.masked("llvm.masked.gather", &types, &args, 1)?;
+        let value = self.masked(buffer, "llvm.masked.gather", &types, &args, 1)?;
         let value = value.ok_or_else(|| Refused("a gather that gives nothing".to_owned()))?;
         let elem = self.kernel.buffers[buffer].elem;
         self.of_memory(value.into_vector_value(), elem, width)
@@ -293,6 +300,7 @@ impl<'c> Emit<'c, '_> {
     /// Calls a masked access, with or without an operand for the alignment, as LLVM wants it.
     fn masked(
         &self,
+        buffer: usize,
         name: &str,
         types: &[BasicTypeEnum<'c>],
         args: &[BasicMetadataValueEnum<'c>],
@@ -306,6 +314,11 @@ impl<'c> Emit<'c, '_> {
             all.insert(align_at, self.context.i32_type().const_int(1, false).into());
         }
         let call = self.builder.build_call(function, &all, "masked")?;
+        let made = match call.try_as_basic_value() {
+            ValueKind::Basic(value) => value.as_instruction_value(),
+            ValueKind::Instruction(made) => Some(made),
+        };
+        self.tell(buffer, made)?;
         Ok(call.try_as_basic_value().basic())
     }
 
@@ -376,7 +389,7 @@ impl<'c> Emit<'c, '_> {
         };
         let types = [value.get_type().as_basic_type_enum(), place.get_type().into()];
         let args = [value.into(), place.into(), mask.into()];
-        self.masked("llvm.masked.store", &types, &args, 2)?;
+        self.masked(buffer, "llvm.masked.store", &types, &args, 2)?;
         Ok(())
     }
 
@@ -391,7 +404,7 @@ impl<'c> Emit<'c, '_> {
         let mask = self.mask_or_all(width)?;
         let types = [value.get_type().as_basic_type_enum(), places.get_type().as_basic_type_enum()];
         let args = [value.into(), places.into(), mask.into()];
-        self.masked("llvm.masked.scatter", &types, &args, 2)?;
+        self.masked(buffer, "llvm.masked.scatter", &types, &args, 2)?;
         Ok(())
     }
 }
