@@ -6,6 +6,7 @@
 //! | `optimise` | the host's target, passes, objects |
 //! | `frame` | what code and its surroundings know of each other |
 //! | `jit` | objects in memory, and calling them |
+//! | `timed` | code that is kept and timed |
 //!
 //! Invariants: the code does what the loop IR says, and floats are never reassociated by LLVM; the one
 //! freedom taken is that of sums in pairs, whose association is a function of the extent alone
@@ -19,12 +20,14 @@ mod emit;
 mod frame;
 mod jit;
 mod optimise;
+mod timed;
 
 use einlang_interp::native::{NativeCompiler, NativeKernel};
 use einlang_loops::ir::Kernel;
 use inkwell::context::Context;
 
 pub use optimise::Stage;
+pub use timed::Timed;
 
 /// The compiler to machine code of this computer.
 #[derive(Debug, Default)]

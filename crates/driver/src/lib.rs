@@ -50,6 +50,7 @@ pub use einlang_loops::decide::Storage as StoragePlan;
 pub use einlang_loops::schedule::{Schedule, parse_schedules};
 pub use einlang_runtime::{Permits, files};
 pub use einlang_sema::shapes::Options;
+pub use einlang_tir::constant::Const;
 pub use memo::{Memo, Work};
 pub use pipeline::{Compilation, Stage};
 pub use repl::{Answer, Question, Repl};

@@ -223,7 +223,7 @@ fn shake_nest(nest: &mut Nest, source: &mut Source<'_>) {
             }
             phases.iter_mut().for_each(|phase| shake_nest(phase, source));
         }
-        Nest::Loop { forms, inner } => {
+        Nest::Loop { forms, inner, .. } => {
             // A skew by another axis, or a loop over another axis around it.
             let change = small(source, 0, 3);
             if change == 0 {
@@ -249,7 +249,8 @@ fn shake_nest(nest: &mut Nest, source: &mut Source<'_>) {
                 });
                 let around = around.collect();
                 let old = std::mem::replace(nest, Nest::Phases(Vec::new()));
-                *nest = Nest::Loop { forms: around, inner: Box::new(old) };
+                let (tile, inner) = (None, Box::new(old));
+                *nest = Nest::Loop { forms: around, tile, role: Role::Seq, inner };
                 return;
             }
             shake_nest(inner, source);

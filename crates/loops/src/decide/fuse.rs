@@ -15,7 +15,7 @@ use einlang_tir::module::Group;
 use einlang_tir::order::{Dependence, Form, Statement};
 
 use super::distance::{distance, least, most, never_negative};
-use crate::schedule::Nest;
+use crate::schedule::{Nest, Role};
 
 /// The nest with its phases in one loop, if that is legal.
 pub(super) fn fuse_phases(
@@ -54,7 +54,7 @@ pub(super) fn fuse_phases(
     });
     let forms = statements.iter().filter_map(|s| form_of(*s).map(|form| (*s, form.clone())));
     let inner = Box::new(Nest::Phases(inner.collect()));
-    Some(Nest::Loop { forms: forms.collect(), inner })
+    Some(Nest::Loop { forms: forms.collect(), tile: None, role: Role::Seq, inner })
 }
 
 /// Finds forms for bindings that have no loop and are read, directly or not, by those that have one.

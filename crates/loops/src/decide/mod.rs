@@ -9,9 +9,10 @@
 //! | `at_reads.rs` | what is computed where it is read, and what nobody needs |
 //! | `join.rs` | which producers belong to the group of the recurrence that reads them |
 //! | `fuse.rs` | whether base clauses and producers run in the loop of a recurrence |
-//! | `windows.rs`, `distance.rs` | how many planes are kept |
+//! | `windows.rs`, `along.rs`, `distance.rs` | how many planes are kept |
 //! | `legal.rs` | whether a schedule respects the dependences |
 
+mod along;
 mod at_reads;
 mod distance;
 mod fuse;
@@ -45,7 +46,7 @@ pub enum Storage {
 
 /// Chooses a schedule for a module whose clauses are disjoint.
 pub fn decide(module: &Module, storage: Storage) -> Result<Schedule, NotLowered> {
-    let mut schedule = Schedule { module: module.name.clone(), groups: Vec::new() };
+    let mut schedule = Schedule { module: module.name.clone(), ..Schedule::default() };
     let deciding = Deciding {
         module,
         facts: module.facts(),
@@ -87,6 +88,7 @@ impl Deciding<'_> {
             name: binding.name.clone(),
             compute: Compute::Here,
             storage: vec![Layout::Full; binding.axes.len()],
+            map: Vec::new(),
         });
         let nest = nest_of(group, &order, ordered);
         let mut decided = GroupSchedule { tensors: tensors.collect(), nest };
@@ -149,7 +151,8 @@ pub(crate) fn nest_of(group: &Group, order: &Order, ordered: bool) -> Nest {
             Nest::Phases(phases.iter().map(|phase| nest_of(group, phase, ordered)).collect())
         }
         Order::Loop { forms, inner } => {
-            Nest::Loop { forms: forms.clone(), inner: Box::new(nest_of(group, inner, ordered)) }
+            let inner = Box::new(nest_of(group, inner, ordered));
+            Nest::Loop { forms: forms.clone(), tile: None, role: Role::Seq, inner }
         }
     }
 }
