@@ -13,6 +13,7 @@ mod machine;
 mod names;
 mod records;
 mod step;
+mod tangents;
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -12,6 +12,7 @@
 //! | `reverse`, `key`, `pullback` | adjoint bindings, subscripts that are data, adjoints of code |
 //! | `sum` | sums over domains in which indices are determined |
 //! | `partial`, `rules`, `linear` | derivatives of operations and of functions with a rule |
+//! | `host` | paths through host code |
 //! | `regroup`, `uses`, `tidy`, `fault`, `context` | order of groups, what code mentions, helpers |
 //!
 //! A tangent binding `y_tan` holds how each point of `y` follows one point of a parameter; an
@@ -31,6 +32,7 @@ mod diagonal;
 mod fault;
 mod flow;
 mod forward;
+mod host;
 mod key;
 mod leaf;
 mod lift;
@@ -57,6 +59,8 @@ use einlang_source::{Diagnostics, FileId, Span};
 use crate::module::Module;
 use crate::passes::{Ctx, inline_calls};
 use crate::region::InstKind;
+pub use host::lower_host_requests;
+
 use context::Ad;
 use fault::Fault;
 
