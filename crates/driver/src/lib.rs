@@ -31,6 +31,7 @@
 //! Invariants: nothing is printed and no process ends here; all input and output goes through the
 //! world, but for programs that run, which touch files through [`ProjectIo`]; a problem with a file is a diagnostic like any other.
 
+pub mod derivatives;
 pub mod document;
 mod errors;
 pub mod explain;

@@ -12,6 +12,7 @@
 //! | `reverse`, `key`, `pullback` | adjoint bindings, subscripts that are data, adjoints of code |
 //! | `sum` | sums over domains in which indices are determined |
 //! | `partial`, `rules`, `linear` | derivatives of operations and of functions with a rule |
+//! | `note` | what was chosen, and why |
 //! | `regroup`, `uses`, `tidy`, `fault`, `context` | order of groups, what code mentions, helpers |
 //!
 //! A tangent binding `y_tan` holds how each point of `y` follows one point of a parameter; an
@@ -35,6 +36,7 @@ mod key;
 mod leaf;
 mod lift;
 mod linear;
+mod note;
 mod partial;
 mod paths;
 mod pullback;
