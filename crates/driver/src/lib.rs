@@ -43,6 +43,7 @@ pub mod repl;
 pub mod run;
 pub mod session;
 pub mod storage;
+mod watching;
 
 pub use einlang_interp::native::Native;
 pub use einlang_interp::options::{Backend, Interrupt, Options as Limits, Resident};

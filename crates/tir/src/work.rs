@@ -30,6 +30,10 @@ impl Counts {
         self.multiplications.saturating_add(self.additions).saturating_add(self.others)
     }
 
+    fn by_kind(self) -> [u128; 3] {
+        [self.multiplications, self.additions, self.others]
+    }
+
     fn plus(self, other: Counts) -> Counts {
         Counts {
             multiplications: self.multiplications.saturating_add(other.multiplications),
@@ -83,16 +87,11 @@ impl Work {
 
 impl fmt::Display for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kinds: [(&str, fn(&Counts) -> u128); 3] = [
-            ("multiplications", |c| c.multiplications),
-            ("additions", |c| c.additions),
-            ("others", |c| c.others),
-        ];
         let mut parts = Vec::new();
-        for (name, pick) in kinds {
+        for (kind, name) in ["multiplications", "additions", "others"].into_iter().enumerate() {
             let mut terms = Vec::new();
             for (extents, counts) in self.0.iter().rev() {
-                match (pick(counts), extents.is_empty()) {
+                match (counts.by_kind()[kind], extents.is_empty()) {
                     (0, _) => {}
                     (n, true) => terms.push(n.to_string()),
                     (1, false) => terms.push(extents.join(" * ")),

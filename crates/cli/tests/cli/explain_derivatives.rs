@@ -42,3 +42,25 @@ fn mistakes() {
     let wrong = ["explain-derivatives", "-c", "let n = 3; let d = @n / @n;"];
     sandbox.transcript("explain-derivatives-error", &wrong).ends_with(1);
 }
+
+#[test]
+fn rules_are_compared_with_differences() {
+    let rules = "\
+fn cube(x: f64) -> f64 { x * x * x }
+@fn cube(x) { 2.0 * x * x * @x }
+fn area(a: f64, b: f64) -> f64 { a * sin(b) }
+@fn area(a, b) from @r { (sin(b) * @r, a * cos(b) * @r) }
+let w = [1.5f64, 0.3];
+let y = sum[i](cube(w[i])) + area(w[0], w[1]);
+print(@y / @w);
+";
+    let sandbox = Sandbox::with("rules.ein", rules);
+    let call = ["run", "rules.ein", "--check-derivatives"];
+    sandbox.transcript("check-derivatives", &call).ends_with(0);
+    let call = ["run", "rules.ein", "--check-derivatives", "--backend", "bytecode"];
+    sandbox.transcript("check-derivatives-bytecode", &call).ends_with(0);
+    sandbox
+        .einlang(&["run", "rules.ein"])
+        .ends_with(0)
+        .says("[4.795520206661339, 1.613004733688409]\n", "");
+}

@@ -12,6 +12,7 @@
 //! | `reverse`, `key`, `pullback` | adjoint bindings, subscripts that are data, adjoints of code |
 //! | `sum` | sums over domains in which indices are determined |
 //! | `partial`, `rules`, `linear` | derivatives of operations and of functions with a rule |
+//! | `watch`, `probe` | comparing rules with differences, if asked to |
 //! | `note` | what was chosen, and why |
 //! | `regroup`, `uses`, `tidy`, `fault`, `context` | order of groups, what code mentions, helpers |
 //!
@@ -39,6 +40,7 @@ mod linear;
 mod note;
 mod partial;
 mod paths;
+mod probe;
 mod pullback;
 mod regroup;
 mod request;
@@ -53,12 +55,15 @@ mod tangent;
 mod tidy;
 mod uses;
 mod view;
+mod watch;
 
 use einlang_source::{Diagnostics, FileId, Span};
 
 use crate::module::Module;
 use crate::passes::{Ctx, inline_calls};
 use crate::region::InstKind;
+pub use watch::{Watch, watch_rules};
+
 use context::Ad;
 use fault::Fault;
 
