@@ -31,6 +31,7 @@
 //! Invariants: nothing is printed and no process ends here; all input and output goes through the
 //! world, but for programs that run, which touch files through [`ProjectIo`]; a problem with a file is a diagnostic like any other.
 
+pub mod derivatives;
 pub mod document;
 mod errors;
 pub mod explain;
@@ -42,6 +43,7 @@ pub mod repl;
 pub mod run;
 pub mod session;
 pub mod storage;
+mod watching;
 
 pub use einlang_interp::native::Native;
 pub use einlang_interp::options::{Backend, Interrupt, Options as Limits, Resident};

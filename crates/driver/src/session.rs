@@ -44,6 +44,7 @@ pub struct Session<'w> {
     sources: Sources,
     options: Options,
     mode: Mode,
+    checked_rules: bool,
 }
 
 impl<'w> Session<'w> {
@@ -54,6 +55,7 @@ impl<'w> Session<'w> {
             sources: Sources::new(),
             options: Options::default(),
             mode: Mode::default(),
+            checked_rules: false,
         }
     }
 
@@ -71,6 +73,16 @@ impl<'w> Session<'w> {
 
     pub(crate) fn mode(&self) -> Mode {
         self.mode
+    }
+
+    /// Whether rules of functions are compared with differences when programs run.
+    pub fn with_checked_rules(mut self, checked: bool) -> Session<'w> {
+        self.checked_rules = checked;
+        self
+    }
+
+    pub(crate) fn checked_rules(&self) -> bool {
+        self.checked_rules
     }
 
     pub(crate) fn options(&self) -> &Options {
