@@ -2,8 +2,18 @@
 
 use crate::support::Sandbox;
 
-const COMMANDS: [&str; 9] =
-    ["run", "repl", "check", "fmt", "doc", "explain", "explain-storage", "ir", "completions"];
+const COMMANDS: [&str; 10] = [
+    "run",
+    "repl",
+    "check",
+    "fmt",
+    "doc",
+    "explain",
+    "explain-storage",
+    "ir",
+    "cache",
+    "completions",
+];
 
 #[test]
 fn the_help_of_the_binary() {
