@@ -10,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use einlang_driver::Options;
 use einlang_source::render::MessageFormat;
 
+use crate::commands::cache::CacheArgs;
 use crate::commands::check::CheckArgs;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::doc::DocArgs;
@@ -71,6 +72,7 @@ pub(crate) enum Command {
     ExplainStorage(ExplainStorageArgs),
     ExplainDerivatives(ExplainDerivativesArgs),
     Ir(IrArgs),
+    Cache(CacheArgs),
     Completions(CompletionsArgs),
 }
 

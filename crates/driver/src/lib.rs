@@ -23,6 +23,7 @@
 //! | [`explain`] | the page of each diagnostic code |
 //! | [`library`] | the texts of the standard library |
 //! | [`lowering`] | the lowered program, and the passes over it |
+//! | `kernels` | kernels as text |
 //! | [`run`] | programs that run: their inputs, outputs, and files |
 //! | [`storage`] | what is kept of each recurrent binding, in words and as JSON |
 //! | [`repl`] | sessions: entries that see what earlier ones bound |
@@ -35,6 +36,7 @@ pub mod derivatives;
 pub mod document;
 mod errors;
 pub mod explain;
+mod kernels;
 pub mod library;
 pub mod lowering;
 pub mod memo;
@@ -45,16 +47,16 @@ pub mod session;
 pub mod storage;
 mod watching;
 
-pub use einlang_interp::native::Native;
+pub use einlang_interp::native::{CodeForm, Made, Native};
 pub use einlang_interp::options::{Backend, Interrupt, Options as Limits, Resident};
-pub use einlang_interp::report::{Region, Report};
+pub use einlang_interp::report::{Ran, Region, Report};
 pub use einlang_loops::decide::Storage as StoragePlan;
 pub use einlang_loops::schedule::{Schedule, parse_schedules};
-pub use einlang_runtime::{Permits, files};
+pub use einlang_runtime::{Permits, cache, files};
 pub use einlang_sema::shapes::Options;
 pub use einlang_tir::constant::Const;
 pub use memo::{Memo, Work};
-pub use pipeline::{Compilation, Stage};
+pub use pipeline::{Compilation, Stage, View};
 pub use repl::{Answer, Question, Repl};
 pub use run::{Executable, Failure, Given, Outcome, Output, Printer, ProjectIo, RunOptions};
 pub use session::{COMMAND_LINE, MAX_SOURCE_BYTES, Printed, STANDARD_INPUT, Session};

@@ -23,12 +23,38 @@ use crate::tensor::TensorValue;
 
 /// Makes machine code of kernels.
 pub trait NativeCompiler: fmt::Debug + Send + Sync {
-    /// The code of a kernel, or why there is none.
-    fn compile(&self, kernel: &Kernel, checked: bool) -> Result<Box<dyn NativeKernel>, String>;
+    /// The code of a kernel, or why there is none. Kernels are compiled on several threads at once.
+    fn compile(&self, kernel: &Kernel, checked: bool) -> Result<Arc<dyn NativeKernel>, String>;
+
+    /// The text of a kernel's code, or why there is none.
+    fn show(&self, kernel: &Kernel, checked: bool, form: CodeForm) -> Result<String, String>;
+
+    /// How many kernels it made code of so far, and how many it found made.
+    fn made(&self) -> Made;
+}
+
+/// The forms in which the code of a kernel can be looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CodeForm {
+    /// As it was emitted.
+    Emitted,
+    /// After the passes.
+    Optimised,
+    /// As assembly.
+    Assembly,
+}
+
+/// How the kernels that were asked for came about.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Made {
+    /// How many were compiled.
+    pub compiled: u64,
+    /// How many were compiled before and kept on the disk.
+    pub from_disk: u64,
 }
 
 /// Machine code of one kernel.
-pub trait NativeKernel: fmt::Debug {
+pub trait NativeKernel: fmt::Debug + Send + Sync {
     /// Runs it to its end.
     fn run(&self, machine: &mut NativeMachine<'_>) -> Result<(), Ended>;
 }
