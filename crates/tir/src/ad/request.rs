@@ -173,7 +173,8 @@ impl Ad<'_> {
             return Ok(zero(elem));
         };
         let own = self.tensor_type(tensor)?.elem;
-        let value = self.stored(out, stored, &SeedPoint { seed, at: seed_at }, at, own, false)?;
+        let point = SeedPoint { seed, at: seed_at, inside: false };
+        let value = self.stored(out, stored, &point, at, own, false)?;
         Ok(self.cast(out, value, elem))
     }
 
