@@ -197,7 +197,9 @@ impl Ad<'_> {
     fn seed_value(&mut self, out: &mut Vec<Inst>, wanted: &Tangent<'_>) -> R<Arg> {
         let point = wanted.point();
         if let Some(vector) = &wanted.seed.vector {
-            return Ok(self.read(out, vector, point, wanted.elem, true));
+            let of_seed = wanted.seed_axes.at.iter().cloned().map(Subscript::Index);
+            let at = of_seed.chain(point).collect();
+            return Ok(self.read(out, vector, at, wanted.elem, true));
         }
         let coords = wanted.seed_axes.at.iter().cloned().map(Subscript::Index);
         let pairs: Vec<(Subscript, Subscript)> = point.into_iter().zip(coords).collect();

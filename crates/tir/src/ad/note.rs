@@ -21,6 +21,7 @@ impl Ad<'_> {
             }
         };
         let (how, why) = self.account(entry, plan, end)?;
+        let entry = &self.plainly(entry);
         let whole = is_whole(&entry.of, &entry.by);
         let answer = Answer {
             of: self.differential_text(&entry.of, &entry.by, whole),
@@ -44,11 +45,15 @@ impl Ad<'_> {
         };
         match self.sides.get(&entry.number) {
             Some(Side::Parameter(vector)) => {
-                let why = format!("it is summed over `{by}`: one forward sweep for `{vector}`");
+                let sweeps = if entry.by.at.is_empty() { "one" } else { "for each column one" };
+                let why =
+                    format!("it is summed over `{by}`: {sweeps} forward sweep for `{vector}`");
                 return Ok((How::Jvp, why));
             }
             Some(Side::Target(vector)) => {
-                let why = format!("it is summed over `{of}`: one reverse sweep for `{vector}`");
+                let sweeps = if entry.of.at.is_empty() { "one" } else { "for each row one" };
+                let why =
+                    format!("it is summed over `{of}`: {sweeps} reverse sweep for `{vector}`");
                 return Ok((How::Vjp, why));
             }
             None => {}

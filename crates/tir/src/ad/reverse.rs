@@ -142,7 +142,8 @@ impl Ad<'_> {
     /// The seed itself: one at the point that is observed.
     fn own_seed(&mut self, out: &mut Vec<Inst>, wanted: &Adjoint<'_>) -> R<Arg> {
         if let Some(vector) = &wanted.seed.vector {
-            let at = wanted.at.iter().cloned().map(Subscript::Index).collect();
+            let at = wanted.seed_axes.at.iter().chain(&wanted.at);
+            let at = at.cloned().map(Subscript::Index).collect();
             return Ok(self.read(out, vector, at, wanted.elem, true));
         }
         let index = |at: &Quasi| Subscript::Index(at.clone());

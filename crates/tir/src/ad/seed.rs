@@ -30,7 +30,8 @@ pub(super) enum Coord {
 pub(super) struct Seed {
     /// The tensor.
     pub(super) tensor: Ident,
-    /// One coordinate per axis; none if the whole tensor is weighted by a vector.
+    /// One coordinate per axis. If the whole tensor is weighted by a vector, the axes of that
+    /// before those of the tensor.
     pub(super) at: Vec<Coord>,
     /// The weights of all points at once.
     pub(super) vector: Option<Ident>,
@@ -114,7 +115,7 @@ impl Seed {
 impl Ad<'_> {
     /// New axes for a seed.
     pub(super) fn seed_axes(&mut self, seed: &Seed) -> R<SeedAxes> {
-        let ty = self.tensor_type(&seed.tensor)?;
+        let ty = self.tensor_type(seed.vector.as_ref().unwrap_or(&seed.tensor))?;
         let (mut axes, mut at) = (Vec::new(), Vec::new());
         for (coord, dim) in seed.at.iter().zip(&ty.dims) {
             match coord {
