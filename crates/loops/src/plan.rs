@@ -7,6 +7,7 @@ use crate::decide::{Storage, decide, is_legal};
 use crate::improve::improve;
 use crate::ir::Kernel;
 use crate::lower::{NotLowered, lower};
+use crate::regroup::merge_groups;
 use crate::schedule::Schedule;
 
 /// What may be chosen.
@@ -43,6 +44,9 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
         Stopped::Broken { pass, .. } => NotLowered::new(format!("`{pass}` broke the module")),
     })?;
     let given = choices.schedules.iter().find(|schedule| schedule.module == module.name);
+    if let Some(given) = given {
+        merge_groups(&mut module, given);
+    }
     let schedule = match given {
         Some(given) if is_legal(&module, given) => given.clone(),
         Some(_) => return Err(NotLowered::new("the schedule given for it is not legal")),

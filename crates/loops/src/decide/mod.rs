@@ -75,6 +75,7 @@ impl Deciding<'_> {
             compute: Compute::Here,
             storage: vec![Layout::Full; binding.axes.len()],
             map: Vec::new(),
+            stack: false,
         });
         let nest = nest_of(group, &order, ordered);
         let mut decided = GroupSchedule { tensors: tensors.collect(), nest };

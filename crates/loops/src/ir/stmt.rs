@@ -86,14 +86,14 @@ pub enum Role {
     Par,
     /// In any order, so many at a time as lanes of vectors; what is left at the end is masked.
     Lane(u32),
-    /// One after the other, written out where the number of rounds is known and small.
-    Unroll,
+    /// In any order, so many at a time, written out.
+    Unroll(u32),
 }
 
 impl Role {
     /// Whether the rounds may run in any order.
     pub fn is_free(self) -> bool {
-        matches!(self, Role::Par | Role::Lane(_))
+        self != Role::Seq
     }
 }
 

@@ -217,6 +217,7 @@ impl<'m> Lower<'m> {
             elem: ty.elem,
             dims: dims.collect(),
             marks: false,
+            stack: false,
             loc: Default::default(),
         };
         let id = self.kernel.add_buffer(buffer);

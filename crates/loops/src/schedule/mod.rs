@@ -25,7 +25,9 @@ pub struct Schedule {
     pub module: String,
     /// Whether a product that is added may be rounded together with the sum.
     pub fma: bool,
-    /// Its groups.
+    /// Sizes for which there is code of its own, by their names.
+    pub variant: Vec<(String, i64)>,
+    /// Its groups, each with the tensors of one group of the module or of several in a row.
     pub groups: Vec<GroupSchedule>,
 }
 
@@ -51,6 +53,8 @@ pub struct TensorSchedule {
     /// The dimensions of its memory as linear forms of its axes; the axes themselves if there is
     /// none.
     pub map: Vec<Vec<i64>>,
+    /// Whether it lies on the stack where its size is a constant.
+    pub stack: bool,
 }
 
 impl TensorSchedule {

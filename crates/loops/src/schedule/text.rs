@@ -25,6 +25,9 @@ impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fma = if self.fma { " fma" } else { "" };
         writeln!(f, "schedule {}{fma} {{", show_name(&self.module))?;
+        for (name, value) in &self.variant {
+            writeln!(f, "  variant {} = {value};", show_name(name))?;
+        }
         self.groups.iter().try_for_each(|group| show_group(group, f))?;
         f.write_str("}\n")
     }
@@ -41,7 +44,8 @@ fn show_group(group: &GroupSchedule, f: &mut fmt::Formatter<'_>) -> fmt::Result 
         let name = show_name(tensor.name.as_str());
         let map: Vec<String> = tensor.map.iter().map(|form| show_form(form)).collect();
         let by = if map.is_empty() { String::new() } else { format!(" by {}", map.join(", ")) };
-        writeln!(f, "    tensor {name} {compute} [{}]{by};", storage.join(", "))?;
+        let stack = if tensor.stack { " stack" } else { "" };
+        writeln!(f, "    tensor {name} {compute} [{}]{by}{stack};", storage.join(", "))?;
     }
     show_nest(&group.nest, group, 2, f)?;
     f.write_str("  }\n")
@@ -113,6 +117,12 @@ pub fn parse_schedules(text: &str) -> Result<Vec<Schedule>, TextError> {
         let mut schedule = Schedule { module: cursor.name()?, ..Schedule::default() };
         schedule.fma = cursor.eat_word("fma");
         cursor.expect("{")?;
+        while cursor.eat_word("variant") {
+            let name = cursor.name()?;
+            cursor.expect("=")?;
+            schedule.variant.push((name, cursor.number()?));
+            cursor.expect(";")?;
+        }
         while !cursor.eat("}") {
             schedule.groups.push(parse_group(&mut cursor)?);
         }
@@ -141,8 +151,9 @@ fn parse_group(cursor: &mut Cursor<'_>) -> Parsed<GroupSchedule> {
                 cursor.eat(",");
             }
         }
+        let stack = cursor.eat_word("stack");
         cursor.expect(";")?;
-        tensors.push(TensorSchedule { name, compute, storage, map });
+        tensors.push(TensorSchedule { name, compute, storage, map, stack });
     }
     let nest = parse_nest(cursor, &tensors)?;
     cursor.expect("}")?;
