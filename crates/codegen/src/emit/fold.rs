@@ -122,6 +122,7 @@ impl<'c> Emit<'c, '_> {
         inside: impl FnOnce(&mut Self) -> Result<()>,
     ) -> Result<()> {
         self.known.remove(&var);
+        self.looped_in_lanes(var);
         let var = self.var_slot(var)?;
         let (before, top, end) = (self.block("before"), self.block("each"), self.block("end"));
         let some = self.compare(IntPredicate::SLT, lo, hi)?;

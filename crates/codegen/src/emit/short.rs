@@ -70,6 +70,7 @@ impl<'c> Emit<'c, '_> {
         inside: &mut dyn FnMut(&mut Self) -> Result<()>,
     ) -> Result<()> {
         let slot = self.var_slot(var)?;
+        self.looped_in_lanes(var);
         for round in rounds {
             self.builder.build_store(slot, self.i64(round))?;
             self.known.insert(var, round);

@@ -1,6 +1,5 @@
 //! Statements, branches and loops.
 
-use einlang_index::MinMax;
 use einlang_loops::ir::{Block, BufferId, Condition, Loop, Operand, Stmt, Subscript, UntilLoop};
 use einlang_tir::region::Value;
 use einlang_tir::types::{ElemKind, Ident};
@@ -33,9 +32,7 @@ impl<'c> Emit<'c, '_> {
                 let slot = self.var_slot(*var)?;
                 self.builder.build_store(slot, value)?;
                 self.note(*var, expr);
-                if let MinMax::Value(expr) = expr {
-                    self.bound_in_lanes(*var, expr)?;
-                }
+                self.bound_in_lanes(*var, expr)?;
             }
             Stmt::Param { var, value, site } => {
                 let signed = value.elem().kind() == ElemKind::Signed;
@@ -204,6 +201,7 @@ impl<'c> Emit<'c, '_> {
             return self.written_out(of.range.var, rounds, &mut |emit| emit.stmts(&of.body));
         }
         self.known.remove(&of.range.var);
+        self.looped_in_lanes(of.range.var);
         let range = &of.range;
         let (lo, hi) = (self.bound(&range.lo)?, self.bound(&range.hi)?);
         let var = self.var_slot(range.var)?;

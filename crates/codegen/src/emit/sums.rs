@@ -133,6 +133,7 @@ impl<'c> Emit<'c, '_> {
         };
         let (lo, hi) = (self.bound(&range.lo)?, self.bound(&range.hi)?);
         self.known.remove(&range.var);
+        self.looped_in_lanes(range.var);
         let var = self.var_slot(range.var)?;
         let (before, top) = (self.block("blocks"), self.block("block"));
         let (close, end) = (self.block("close"), self.block("end"));

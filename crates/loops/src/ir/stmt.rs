@@ -179,7 +179,8 @@ pub enum Combine {
     Op(Op),
     /// By an operation on a scalar, in pairs by position: the association of the extent.
     Pairs(Op),
-    /// By a block over the state and the term, which need not be of the same type.
+    /// By a block over the state and the term, which need not be of the same type. It sees the
+    /// indices of the fold.
     Block {
         /// The state so far.
         left: Vec<Value>,

@@ -17,7 +17,7 @@ use std::fmt;
 use einlang_tir::order::{Form, Statement};
 use einlang_tir::types::Ident;
 
-use super::{Compute, GroupSchedule, Layout, Nest, Role, Schedule, TensorSchedule};
+use super::{Compute, GroupSchedule, Layout, Nest, Pack, Role, Schedule, TensorSchedule};
 use crate::ir::{parse_role, show_role};
 use crate::text::{Cursor, Parsed, TextError, show_name};
 
@@ -27,6 +27,9 @@ impl fmt::Display for Schedule {
         writeln!(f, "schedule {}{fma} {{", show_name(&self.module))?;
         for (name, value) in &self.variant {
             writeln!(f, "  variant {} = {value};", show_name(name))?;
+        }
+        for Pack { tensor, axis, width } in &self.packs {
+            writeln!(f, "  pack {} axis {axis} by {width};", show_name(tensor.as_str()))?;
         }
         self.groups.iter().try_for_each(|group| show_group(group, f))?;
         f.write_str("}\n")
@@ -123,12 +126,28 @@ pub fn parse_schedules(text: &str) -> Result<Vec<Schedule>, TextError> {
             schedule.variant.push((name, cursor.number()?));
             cursor.expect(";")?;
         }
+        while cursor.eat_word("pack") {
+            schedule.packs.push(parse_pack(&mut cursor)?);
+        }
         while !cursor.eat("}") {
             schedule.groups.push(parse_group(&mut cursor)?);
         }
         schedules.push(schedule);
     }
     Ok(schedules)
+}
+
+fn parse_pack(cursor: &mut Cursor<'_>) -> Parsed<Pack> {
+    let tensor = Ident::new(&cursor.name()?);
+    cursor.expect_word("axis")?;
+    let axis = usize::try_from(cursor.number()?);
+    cursor.expect_word("by")?;
+    let width = cursor.number()?;
+    cursor.expect(";")?;
+    match axis {
+        Ok(axis) if width > 0 => Ok(Pack { tensor, axis, width }),
+        _ => cursor.fail("a panel is a part of an axis"),
+    }
 }
 
 fn parse_group(cursor: &mut Cursor<'_>) -> Parsed<GroupSchedule> {
