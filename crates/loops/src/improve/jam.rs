@@ -2,14 +2,14 @@
 //!
 //! A loop `unroll U` around others becomes `U` copies of its body that go through the loops inside
 //! together: a fold then has the states of all copies, which is what keeps a tile of a matrix product
-//! in registers. Fewer than `U` rounds run as they were. Rounds of such a loop are independent, so
+//! in registers. Fewer than `U` rounds run as they were, and so do those after the first `U`. Rounds of such a loop are independent, so
 //! their statements may be interleaved.
 
 use einlang_index::{Affine, Constraint, Domain, MinMax, Quasi, Set, Vars};
 
 use super::copy::Copy;
 use super::rewrite::{blocks, next_value_of};
-use crate::ir::{Block, Combine, Condition, Fold, FoldStart, Kernel, Loop, Role, Stmt};
+use crate::ir::{Block, Combine, Condition, Fold, FoldStart, Kernel, Loop, Range, Role, Stmt};
 
 /// Jams the loops of a kernel that are to be unrolled; whether there were any.
 pub(super) fn jam_rounds(kernel: &mut Kernel) -> bool {
@@ -55,9 +55,14 @@ impl Jam<'_> {
             let is = Quasi::from(base).add_constant(at).ok()?;
             copies.push(copy.block_at(&of.body, range.var, &is)?.stmts);
         }
+        // Where there are more rounds than that, the others follow one by one.
+        let beyond = copy.block_at(&of.body, range.var, &Quasi::from(range.var))?;
         self.next = copy.next;
         let mut stmts = vec![Stmt::Bind { var: base, expr: range.lo.clone() }];
         stmts.extend(self.jam(copies)?);
+        let next = Range { lo: range.lo.add_constant(i64::from(n)).ok()?, ..range.clone() };
+        let beyond = Loop { range: next, role: Role::Seq, until: None, body: beyond };
+        stmts.push(Stmt::Loop(Box::new(beyond)));
         let rest = Loop { role: Role::Seq, ..of.clone() };
         Some(Stmt::If {
             results: Vec::new(),
