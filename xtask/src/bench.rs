@@ -1,5 +1,6 @@
 //! `cargo xtask bench [name…]`: the project's benchmarks and the start-up time of the binary.
 
+use crate::probes::{PROBES, probes};
 use crate::project::Project;
 use crate::{TaskResult, binary, llvm, process};
 use std::path::Path;
@@ -14,6 +15,9 @@ const N_STARTS: usize = 50;
 
 /// Runs the benchmarks with these names, or everything when there is none.
 pub(crate) fn bench(project: &Project, names: &[String]) -> TaskResult {
+    if names == [PROBES] {
+        return probes(project);
+    }
     let (startup, names): (Vec<_>, Vec<_>) = names.iter().partition(|name| *name == STARTUP);
     let everything = startup.is_empty() && names.is_empty();
     let mut code = 0;

@@ -11,6 +11,7 @@ mod conformance;
 mod json;
 mod llvm;
 mod manifest;
+mod probes;
 mod process;
 mod project;
 mod run;
@@ -33,6 +34,7 @@ usage: cargo xtask <task> [arguments]
   tidy [--verbose]       layering, file budgets, error pages, text hygiene, manifests, links
   bless [filter…]        rewrite the expectations of fixture tests and list what changed
   bench [name…]          benchmarks and start-up time (`startup` names the latter)
+  bench probes           kernels with hand-written schedules against hand-written C
   help                   this text
 
 steps of `test`, in order:
