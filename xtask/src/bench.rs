@@ -1,6 +1,7 @@
 //! `cargo xtask bench [name…]`: the project's benchmarks, the start-up time of the binary, and the time
 //! from source to machine code.
 
+use crate::probes::{PROBES, probes};
 use crate::project::Project;
 use crate::{TaskResult, binary, latency, llvm, process};
 use std::path::Path;
@@ -18,6 +19,9 @@ const N_STARTS: usize = 50;
 
 /// Runs the benchmarks with these names, or everything when there is none.
 pub(crate) fn bench(project: &Project, names: &[String]) -> TaskResult {
+    if names == [PROBES] {
+        return probes(project);
+    }
     let (startup, names): (Vec<_>, Vec<_>) = names.iter().partition(|name| *name == STARTUP);
     let (latency, names): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| *name == LATENCY);
     let everything = startup.is_empty() && latency.is_empty() && names.is_empty();

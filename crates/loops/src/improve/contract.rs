@@ -119,16 +119,17 @@ impl Contract<'_> {
             return;
         };
         let elem = result.elem;
-        let Some([x, y]) = self.product(&mut fold.body, elem) else { return };
-        fold.body.results = vec![x, y];
+        let Some(factors) = self.product(&mut fold.body, elem) else { return };
         let parts = if free { self.parts(fold) } else { None };
-        let chain = self.chain(elem);
+        let terms = std::mem::take(&mut fold.body.stmts);
+        let chain = self.chain(elem, terms, factors);
+        fold.body = Block::default();
         let Some((over, part)) = parts else {
             fold.combine = chain;
             return;
         };
         let inner = self.fresh(elem);
-        let body = std::mem::take(&mut fold.body);
+        let body = Block::default();
         let nothing = Const::float(elem, -0.0);
         let inner_fold = Fold {
             results: vec![inner],
@@ -179,12 +180,12 @@ impl Contract<'_> {
         Some((over, Range { var: range.var, lo: first, hi, down: false }))
     }
 
-    fn chain(&mut self, elem: Elem) -> Combine {
-        let (state, x, y) = (self.fresh(elem), self.fresh(elem), self.fresh(elem));
-        let result = self.fresh(elem);
-        let args = vec![x.into(), y.into(), state.into()];
-        let stmts = vec![Stmt::Op { result, op: Op::Fma, args, site: None }];
+    /// Adds the product of two factors to the state. What they are made of stands right before, so
+    /// that it need not be kept while other states have their turn.
+    fn chain(&mut self, elem: Elem, mut stmts: Vec<Stmt>, [x, y]: [Operand; 2]) -> Combine {
+        let (state, result) = (self.fresh(elem), self.fresh(elem));
+        stmts.push(Stmt::Op { result, op: Op::Fma, args: vec![x, y, state.into()], site: None });
         let block = Block { stmts, results: vec![result.into()] };
-        Combine::Block { left: vec![state], right: vec![x, y], block }
+        Combine::Block { left: vec![state], right: Vec::new(), block }
     }
 }

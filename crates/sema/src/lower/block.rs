@@ -242,8 +242,11 @@ impl<'p> Lower<'p> {
             return Ok(());
         }
         // What fails inside a `try` is caught there.
-        let tries: Vec<Span> =
-            self.tries().into_iter().filter(|inner| *inner != span && within(*inner, span)).collect();
+        let tries: Vec<Span> = self
+            .tries()
+            .into_iter()
+            .filter(|inner| *inner != span && within(*inner, span))
+            .collect();
         for check in tested {
             if !tries.iter().any(|inner| within(check.span, *inner)) {
                 self.check(check)?;
