@@ -2,7 +2,7 @@
 
 use crate::support::Sandbox;
 
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "run",
     "repl",
     "check",
@@ -11,6 +11,7 @@ const COMMANDS: [&str; 10] = [
     "explain",
     "explain-storage",
     "ir",
+    "build",
     "cache",
     "completions",
 ];
