@@ -52,7 +52,7 @@ pub use einlang_interp::native::{Made, Native};
 pub use einlang_interp::options::{Backend, Interrupt, Options as Limits, Resident};
 pub use einlang_interp::report::{Ran, Region, Report};
 pub use einlang_loops::decide::Storage as StoragePlan;
-pub use einlang_loops::schedule::{Schedule, parse_schedules};
+pub use einlang_loops::schedule::{self, Schedule, parse_schedules};
 pub use einlang_runtime::{Permits, cache, files};
 pub use einlang_sema::shapes::Options;
 pub use memo::{Memo, Work};
