@@ -10,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use einlang_driver::Options;
 use einlang_source::render::MessageFormat;
 
+use crate::commands::build::BuildArgs;
 use crate::commands::cache::CacheArgs;
 use crate::commands::check::CheckArgs;
 use crate::commands::completions::CompletionsArgs;
@@ -72,6 +73,7 @@ pub(crate) enum Command {
     ExplainStorage(ExplainStorageArgs),
     ExplainDerivatives(ExplainDerivativesArgs),
     Ir(IrArgs),
+    Build(BuildArgs),
     Cache(CacheArgs),
     Completions(CompletionsArgs),
 }

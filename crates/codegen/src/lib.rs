@@ -31,7 +31,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use einlang_interp::native::{CodeForm, Made, NativeCompiler, NativeKernel};
+use einlang_interp::native::{CodeForm, Made, NativeCompiler, NativeKernel, NativeObject};
 use einlang_loops::ir::Kernel;
 use einlang_runtime::cache::Cache;
 use inkwell::context::Context;
@@ -96,6 +96,18 @@ impl NativeCompiler for Llvm {
         let emitted = emit::emit(&context, kernel, checked).map_err(|refused| refused.0)?;
         optimise::rename(&emitted.module, ENTRY, &kernel.name);
         optimise::show(&emitted.module, form)
+    }
+
+    fn object(&self, kernel: &Kernel, name: &str) -> Result<NativeObject, String> {
+        let Object { tables, code } = compile(kernel, false, name)?;
+        let scalars = tables.scalars.into_iter().map(|of| (of.op, of.elems, of.result));
+        Ok(NativeObject {
+            code,
+            frame: frame::FIELDS,
+            scalars: scalars.collect(),
+            calls: tables.calls.into_iter().map(|call| call.function).collect(),
+            n_keys: tables.n_keys,
+        })
     }
 
     fn made(&self) -> Made {

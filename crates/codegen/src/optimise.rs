@@ -85,7 +85,24 @@ fn optimise(module: &Module<'_>, machine: &TargetMachine) -> Result<(), String> 
     options.set_loop_vectorization(true);
     options.set_loop_slp_vectorization(true);
     options.set_loop_unrolling(true);
-    module.run_passes("default<O2>", machine, options).map_err(|e| e.to_string())
+    module.run_passes(passes(module), machine, options).map_err(|e| e.to_string())
+}
+
+/// A kernel of more instructions gets fewer passes: it is not one hot loop, and the full list would take
+/// longer than most runs of it.
+const LARGE: usize = 3000;
+
+/// The passes for a module.
+fn passes(module: &Module<'_>) -> &'static str {
+    let functions = module.get_functions();
+    let blocks = functions.flat_map(|function| function.get_basic_blocks());
+    match blocks.map(|block| block.get_instructions().count()).sum::<usize>() > LARGE {
+        true => {
+            "function(sroa,early-cse<memssa>,simplifycfg,instcombine,loop-mssa(loop-rotate,licm),\
+             simplifycfg,early-cse<memssa>,loop-vectorize,instcombine,simplifycfg,loop-mssa(licm))"
+        }
+        false => "default<O2>",
+    }
 }
 
 /// The object of a module.

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use einlang_interp::native::{CodeForm, Ended, Made, NativeCompiler, NativeKernel, NativeMachine};
+use einlang_interp::native::{
+    CodeForm, Ended, Made, NativeCompiler, NativeKernel, NativeMachine, NativeObject,
+};
 use einlang_loops::ir::Kernel;
 
 use crate::Llvm;
@@ -52,6 +54,10 @@ impl NativeCompiler for Timed {
 
     fn made(&self) -> Made {
         self.llvm.made()
+    }
+
+    fn object(&self, kernel: &Kernel, name: &str) -> Result<NativeObject, String> {
+        self.llvm.object(kernel, name)
     }
 }
 

@@ -19,6 +19,7 @@
 //! |---|---|
 //! | [`session`] | sources and the questions about them |
 //! | [`pipeline`] | the stages, in order, in one list |
+//! | [`build`] | libraries for C |
 //! | [`document`] | pages of documentation from doc comments |
 //! | [`explain`] | the page of each diagnostic code |
 //! | [`library`] | the texts of the standard library |
@@ -32,6 +33,7 @@
 //! Invariants: nothing is printed and no process ends here; all input and output goes through the
 //! world, but for programs that run, which touch files through [`ProjectIo`]; a problem with a file is a diagnostic like any other.
 
+pub mod build;
 pub mod derivatives;
 pub mod document;
 mod errors;
@@ -47,11 +49,12 @@ pub mod session;
 pub mod storage;
 mod watching;
 
+pub use build::Library;
 pub use einlang_interp::native::{CodeForm, Made, Native};
 pub use einlang_interp::options::{Backend, Interrupt, Options as Limits, Resident};
 pub use einlang_interp::report::{Ran, Region, Report};
 pub use einlang_loops::decide::Storage as StoragePlan;
-pub use einlang_loops::schedule::{Schedule, parse_schedules};
+pub use einlang_loops::schedule::{self, Schedule, parse_schedules};
 pub use einlang_runtime::{Permits, cache, files};
 pub use einlang_sema::shapes::Options;
 pub use einlang_tir::constant::Const;

@@ -88,6 +88,11 @@ impl<'w> Session<'w> {
         self.checked_rules
     }
 
+    /// Asks for other outputs; those before come back.
+    pub(crate) fn outputs(&mut self, outputs: Option<Vec<String>>) -> Option<Vec<String>> {
+        std::mem::replace(&mut self.options.outputs, outputs)
+    }
+
     pub(crate) fn options(&self) -> &Options {
         &self.options
     }

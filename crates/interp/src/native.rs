@@ -31,6 +31,24 @@ pub trait NativeCompiler: fmt::Debug + Send + Sync {
 
     /// How many kernels it made code of so far, and how many it found made.
     fn made(&self) -> Made;
+
+    /// The object of a kernel whose function has this name, for a linker, or why there is none.
+    fn object(&self, kernel: &Kernel, name: &str) -> Result<NativeObject, String>;
+}
+
+/// Machine code that a linker puts into a library, and what it asks of its surroundings.
+#[derive(Clone, Debug)]
+pub struct NativeObject {
+    /// The object file.
+    pub code: Vec<u8>,
+    /// The words of the frame that the function takes, in order.
+    pub frame: &'static [&'static str],
+    /// The operations that it asks for by number: types of the first two operands, and of the result.
+    pub scalars: Vec<(Op, [Elem; 2], Elem)>,
+    /// The functions of the program around that it calls.
+    pub calls: Vec<Ident>,
+    /// How many tables of keys it needs.
+    pub n_keys: u64,
 }
 
 /// The forms in which the code of a kernel can be looked at.

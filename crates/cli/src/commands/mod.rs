@@ -1,5 +1,6 @@
 //! The commands, one per file: its arguments, its help, and what it does.
 
+pub(crate) mod build;
 pub(crate) mod cache;
 pub(crate) mod check;
 pub(crate) mod completions;
@@ -29,6 +30,7 @@ pub(crate) fn run(command: &Command, shell: &Shell) -> Result<Exit, Stop> {
         Command::ExplainStorage(args) => explain_storage::run(args, shell),
         Command::ExplainDerivatives(args) => explain_derivatives::run(args, shell),
         Command::Ir(args) => ir::run(args, shell),
+        Command::Build(args) => build::run(args, shell),
         Command::Cache(args) => cache::run(args, shell),
         Command::Completions(args) => completions::run(args, shell),
     }

@@ -2,7 +2,7 @@
 
 use crate::support::Sandbox;
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "run",
     "repl",
     "check",
@@ -12,6 +12,7 @@ const COMMANDS: [&str; 11] = [
     "explain-storage",
     "explain-derivatives",
     "ir",
+    "build",
     "cache",
     "completions",
 ];
