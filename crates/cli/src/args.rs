@@ -10,10 +10,13 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use einlang_driver::Options;
 use einlang_source::render::MessageFormat;
 
+use crate::commands::build::BuildArgs;
+use crate::commands::cache::CacheArgs;
 use crate::commands::check::CheckArgs;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::doc::DocArgs;
 use crate::commands::explain::ExplainArgs;
+use crate::commands::explain_derivatives::ExplainDerivativesArgs;
 use crate::commands::explain_storage::ExplainStorageArgs;
 use crate::commands::fmt::FmtArgs;
 use crate::commands::ir::IrArgs;
@@ -25,9 +28,17 @@ pub(crate) const HELP_TEMPLATE: &str =
     "{about}\n\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
 /// The answer to `--version`; `-V` gives its first words only.
+#[cfg(not(feature = "native"))]
 const LONG_VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\nbackends: interp (evaluates point by point), bytecode (runs loops)"
+);
+
+/// The same where LLVM is built in.
+#[cfg(feature = "native")]
+const LONG_VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\nbackends: interp (evaluates point by point), bytecode (runs loops), native (machine code)"
 );
 
 const EXAMPLES: &str = "\
@@ -68,7 +79,10 @@ pub(crate) enum Command {
     Doc(DocArgs),
     Explain(ExplainArgs),
     ExplainStorage(ExplainStorageArgs),
+    ExplainDerivatives(ExplainDerivativesArgs),
     Ir(IrArgs),
+    Build(BuildArgs),
+    Cache(CacheArgs),
     Completions(CompletionsArgs),
 }
 

@@ -50,6 +50,12 @@ impl Executor<'_, '_> {
                 self.io.print(&line)?;
                 return Ok(None);
             }
+            (Intrinsic::Observe, [value, HostValue::Str(name)]) => {
+                let number = value.as_tensor().and_then(|tensor| tensor.consts().next());
+                let number = number.and_then(|number| number.as_float());
+                self.meter.options().report.observe(name, number.unwrap_or(f64::NAN));
+                return Ok(None);
+            }
             (Intrinsic::ReadText, [HostValue::Str(path)]) => {
                 HostValue::str(&self.io.read_text(path)?)
             }

@@ -20,8 +20,7 @@ impl<'p> Lower<'p> {
         let mut values = Vec::new();
         for part in parts {
             if let FormatPart::Value(expr, _) = part {
-                let value = self.eval(*expr)?;
-                values.push((self.settled(&value)?, self.ty(*expr)));
+                values.push((self.printable(*expr)?, self.ty(*expr)));
             }
         }
         let mut values = values.into_iter();

@@ -107,6 +107,8 @@ intrinsics! {
         "Loads one of several tensors by format, path and name.";
     SaveNamed "save_named" World [Str, Str, List] true Nothing
         "Saves tensors by format, path and names.";
+    Observe "observe" World [Tensor, Str] false Nothing
+        "Writes a number down under a name; of several the largest stays.";
     Show "show" Pure [Any] false Str "The value as `print` shows it.";
     TypeOf "type_of" Pure [Any] false Str "The type of the value with its extents.";
     Equal "equal" Pure [Any, Any] false Bool

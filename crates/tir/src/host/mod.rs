@@ -171,7 +171,7 @@ impl HostInst {
         }
     }
 
-    /// The same blocks, to be changed.
+    /// The blocks directly inside, to be changed.
     pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
         match &mut self.kind {
             HostKind::If(_, then, otherwise) => vec![then, otherwise],
