@@ -84,6 +84,9 @@ pub(crate) fn operator_not_for(op: &str, a: &Operand, b: &Operand, span: Span) -
     .with_label(a.span, format!("this is `{}`", a.ty))
     .with_label(b.span, format!("this is `{}`", b.ty));
     match a.scalar {
+        Some(Scalar::Str) if matches!(op, "<" | ">" | "<=" | ">=") => diagnostic.with_help(
+            "strings are equal or not, and have no order; compare their `std::text::chars`",
+        ),
         Some(Scalar::Str) => {
             diagnostic.with_help("put strings together by interpolation: `\"{a}{b}\"`")
         }

@@ -18,7 +18,7 @@ use super::module::loc;
 use super::types::elem_of;
 use super::value::{R, Val};
 use super::{Lower, unsupported};
-use crate::hir::{Clause, ExprId, ExprKind, LocalId, Res};
+use crate::hir::{Clause, CompItem, ExprId, ExprKind, LocalId, Res};
 use crate::shapes::Origin;
 use crate::types::{Callee, FnTy, Ty, walk};
 
@@ -82,11 +82,18 @@ impl<'p> Lower<'p> {
         found.iter().any(|expr| !messages.contains(expr))
     }
 
-    /// Calls of host functions that take or give tensors, and reductions with a state of tensors.
+    /// Calls of host functions that take or give tensors, reductions with a state of tensors, and
+    /// comprehensions that are filtered or have several generators.
     fn is_beyond_regions(&self, expr: ExprId, kind: &ExprKind) -> bool {
         let instance = self.typed.instance(self.frame.instance);
         match (kind, instance.calls.get(&expr)) {
             (ExprKind::UserReduce { .. }, _) => self.has_tensors(&self.ty(expr)),
+            // What is filtered has a length that only the host finds out.
+            (ExprKind::Comprehension { items, .. }, _) => {
+                let is_generator = |item: &&CompItem| matches!(item, CompItem::Generator(..));
+                items.iter().any(|item| matches!(item, CompItem::Condition(_)))
+                    || items.iter().filter(is_generator).count() > 1
+            }
             (_, Some(Callee::Instance(id))) if self.is_host(*id) => {
                 let callee = self.typed.instance(*id);
                 let captures = self.captures_of(*id);
