@@ -196,8 +196,10 @@ impl Dual<'_, '_> {
         }
         let dual = self.host.unique(name.as_str());
         self.host.duals.insert(name.clone(), dual.clone());
-        let found = self.host.program.functions.iter().find(|f| f.name == *name).cloned();
-        let Some(function) = found else { return Ok(dual) };
+        let found = self.host.program.functions.iter().position(|f| f.name == *name);
+        let Some(at) = found else { return Ok(dual) };
+        self.host.expand_function(at)?;
+        let function = self.host.program.functions[at].clone();
         let mut own = Dual::new(self.host, function.loc);
         let body = own.body(&function.body, 0)?;
         let floats = function.results.iter().filter(|ty| own.host.carries(ty)).cloned();

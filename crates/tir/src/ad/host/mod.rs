@@ -65,6 +65,8 @@ struct Host<'a> {
     /// Modules of one scalar operation.
     ops: HashMap<(Op, Vec<Elem>, Elem), Ident>,
     names: HashSet<String>,
+    /// Functions whose requests are being expanded, or were.
+    expanding: HashSet<Ident>,
 }
 
 impl<'a> Host<'a> {
@@ -78,20 +80,28 @@ impl<'a> Host<'a> {
         let modules = program.modules.iter().map(|module| module.name.clone());
         let names = functions.chain(modules).collect();
         let (duals, runs, ops) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Host { program, next, types, duals, runs, ops, names }
+        Host { program, next, types, duals, runs, ops, names, expanding: HashSet::new() }
     }
 
     fn expand_all(&mut self) -> R<()> {
         for at in 0..self.program.functions.len() {
-            let mut body = self.program.functions[at].body.clone();
-            let mut asks = false;
-            for_each_inst(&body, &mut |inst| asks |= is_request(inst));
-            if asks {
-                self.expand(&mut body)?;
-                self.program.functions[at].body = body;
-            }
+            self.expand_function(at)?;
         }
         self.give_rules()
+    }
+
+    /// Expands the requests of a function, unless that is going on.
+    fn expand_function(&mut self, at: usize) -> R<()> {
+        let function = &self.program.functions[at];
+        let mut asks = false;
+        for_each_inst(&function.body, &mut |inst| asks |= is_request(inst));
+        if !asks || !self.expanding.insert(function.name.clone()) {
+            return Ok(());
+        }
+        let mut body = function.body.clone();
+        self.expand(&mut body)?;
+        self.program.functions[at].body = body;
+        Ok(())
     }
 
     fn unique(&mut self, base: &str) -> Ident {
