@@ -9,6 +9,7 @@ mod binary;
 mod bless;
 mod conformance;
 mod json;
+mod latency;
 mod llvm;
 mod manifest;
 mod probes;
@@ -33,7 +34,7 @@ usage: cargo xtask <task> [arguments]
   test [step|filter…]    every check that CI makes, or only the named steps and tests
   tidy [--verbose]       layering, file budgets, error pages, text hygiene, manifests, links
   bless [filter…]        rewrite the expectations of fixture tests and list what changed
-  bench [name…]          benchmarks and start-up time (`startup` names the latter)
+  bench [name…]          benchmarks, start-up time (`startup`) and the time to machine code (`latency`)
   bench probes           kernels with hand-written schedules against hand-written C
   help                   this text
 

@@ -9,9 +9,10 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use einlang_codegen::{Stage, Timed};
+use einlang_codegen::Timed;
 use einlang_driver::{
-    Backend, Given, Native, Permits, Printer, ProjectIo, RunOptions, Session, parse_schedules,
+    Backend, CodeForm, Given, Native, Permits, Printer, ProjectIo, RunOptions, Session,
+    parse_schedules,
 };
 use einlang_source::MemoryWorld;
 
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
 struct Asked {
     file: String,
     schedules: Vec<einlang_driver::Schedule>,
-    stage: Option<Stage>,
+    stage: Option<CodeForm>,
     inputs: Vec<(String, Given)>,
 }
 
@@ -54,9 +55,9 @@ fn asked() -> Result<Asked, String> {
             }
             "--show" => {
                 asked.stage = match args.next().as_deref() {
-                    Some("asm") => Some(Stage::Assembly),
-                    Some("emitted") => Some(Stage::Emitted),
-                    _ => Some(Stage::Optimised),
+                    Some("asm") => Some(CodeForm::Assembly),
+                    Some("emitted") => Some(CodeForm::Emitted),
+                    _ => Some(CodeForm::Optimised),
                 };
             }
             _ => match arg.split_once('=') {

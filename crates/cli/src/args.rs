@@ -10,10 +10,13 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use einlang_driver::Options;
 use einlang_source::render::MessageFormat;
 
+use crate::commands::build::BuildArgs;
+use crate::commands::cache::CacheArgs;
 use crate::commands::check::CheckArgs;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::doc::DocArgs;
 use crate::commands::explain::ExplainArgs;
+use crate::commands::explain_derivatives::ExplainDerivativesArgs;
 use crate::commands::explain_storage::ExplainStorageArgs;
 use crate::commands::fmt::FmtArgs;
 use crate::commands::ir::IrArgs;
@@ -68,7 +71,10 @@ pub(crate) enum Command {
     Doc(DocArgs),
     Explain(ExplainArgs),
     ExplainStorage(ExplainStorageArgs),
+    ExplainDerivatives(ExplainDerivativesArgs),
     Ir(IrArgs),
+    Build(BuildArgs),
+    Cache(CacheArgs),
     Completions(CompletionsArgs),
 }
 

@@ -1,38 +1,33 @@
-//! A compiler that keeps the code it made and measures how long it runs: what benchmarks ask for.
+//! A compiler that measures how long the code it made runs: what benchmarks ask for.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use einlang_interp::native::{Ended, NativeCompiler, NativeKernel, NativeMachine};
+use einlang_interp::native::{
+    CodeForm, Ended, Made, NativeCompiler, NativeKernel, NativeMachine, NativeObject,
+};
 use einlang_loops::ir::Kernel;
 
-use crate::{Llvm, Stage, show};
+use crate::Llvm;
 
-thread_local! {
-    /// The code of this thread, which alone may call it, by the text of its kernel.
-    static KEPT: RefCell<HashMap<String, Rc<dyn NativeKernel>>> = RefCell::default();
-}
-
-/// Compiles each kernel once, and adds up the time that code takes.
+/// Adds up the time that code takes.
 #[derive(Debug, Default)]
 pub struct Timed {
+    llvm: Llvm,
     spent: Arc<Mutex<Duration>>,
-    stage: Option<Stage>,
+    form: Option<CodeForm>,
 }
 
 #[derive(Debug)]
 struct Clocked {
-    code: Rc<dyn NativeKernel>,
+    code: Arc<dyn NativeKernel>,
     spent: Arc<Mutex<Duration>>,
 }
 
 impl Timed {
-    /// One that prints each kernel at a stage when it is compiled.
-    pub fn showing(stage: Option<Stage>) -> Timed {
-        Timed { stage, ..Timed::default() }
+    /// One that prints each kernel in some form when it is compiled.
+    pub fn showing(form: Option<CodeForm>) -> Timed {
+        Timed { form, ..Timed::default() }
     }
 
     /// The time that code took since this was last asked.
@@ -42,21 +37,27 @@ impl Timed {
 }
 
 impl NativeCompiler for Timed {
-    fn compile(&self, kernel: &Kernel, checked: bool) -> Result<Box<dyn NativeKernel>, String> {
-        let key = format!("{checked} {kernel}");
-        let kept = KEPT.with_borrow(|kept| kept.get(&key).cloned());
-        let code = match kept {
-            Some(code) => code,
-            None => {
-                if let Some(stage) = self.stage {
-                    println!("{}", show(kernel, checked, stage)?);
-                }
-                let code: Rc<dyn NativeKernel> = Rc::from(Llvm.compile(kernel, checked)?);
-                KEPT.with_borrow_mut(|kept| kept.insert(key, Rc::clone(&code)));
-                code
-            }
-        };
-        Ok(Box::new(Clocked { code, spent: Arc::clone(&self.spent) }))
+    fn compile(&self, kernel: &Kernel, checked: bool) -> Result<Arc<dyn NativeKernel>, String> {
+        let before = self.llvm.made();
+        let code = self.llvm.compile(kernel, checked)?;
+        if let Some(form) = self.form
+            && self.llvm.made() != before
+        {
+            println!("{}", self.llvm.show(kernel, checked, form)?);
+        }
+        Ok(Arc::new(Clocked { code, spent: Arc::clone(&self.spent) }))
+    }
+
+    fn show(&self, kernel: &Kernel, checked: bool, form: CodeForm) -> Result<String, String> {
+        self.llvm.show(kernel, checked, form)
+    }
+
+    fn made(&self) -> Made {
+        self.llvm.made()
+    }
+
+    fn object(&self, kernel: &Kernel, name: &str) -> Result<NativeObject, String> {
+        self.llvm.object(kernel, name)
     }
 }
 

@@ -23,12 +23,56 @@ use crate::tensor::TensorValue;
 
 /// Makes machine code of kernels.
 pub trait NativeCompiler: fmt::Debug + Send + Sync {
-    /// The code of a kernel, or why there is none.
-    fn compile(&self, kernel: &Kernel, checked: bool) -> Result<Box<dyn NativeKernel>, String>;
+    /// The code of a kernel, or why there is none. Kernels are compiled on several threads at once.
+    fn compile(&self, kernel: &Kernel, checked: bool) -> Result<Arc<dyn NativeKernel>, String>;
+
+    /// The text of a kernel's code, or why there is none.
+    fn show(&self, kernel: &Kernel, checked: bool, form: CodeForm) -> Result<String, String>;
+
+    /// How many kernels it made code of so far, and how many it found made.
+    fn made(&self) -> Made;
+
+    /// The object of a kernel whose function has this name, for a linker, or why there is none.
+    fn object(&self, kernel: &Kernel, name: &str) -> Result<NativeObject, String>;
+}
+
+/// Machine code that a linker puts into a library, and what it asks of its surroundings.
+#[derive(Clone, Debug)]
+pub struct NativeObject {
+    /// The object file.
+    pub code: Vec<u8>,
+    /// The words of the frame that the function takes, in order.
+    pub frame: &'static [&'static str],
+    /// The operations that it asks for by number: types of the first two operands, and of the result.
+    pub scalars: Vec<(Op, [Elem; 2], Elem)>,
+    /// The functions of the program around that it calls.
+    pub calls: Vec<Ident>,
+    /// How many tables of keys it needs.
+    pub n_keys: u64,
+}
+
+/// The forms in which the code of a kernel can be looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CodeForm {
+    /// As it was emitted.
+    Emitted,
+    /// After the passes.
+    Optimised,
+    /// As assembly.
+    Assembly,
+}
+
+/// How the kernels that were asked for came about.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Made {
+    /// How many were compiled.
+    pub compiled: u64,
+    /// How many were compiled before and kept on the disk.
+    pub from_disk: u64,
 }
 
 /// Machine code of one kernel.
-pub trait NativeKernel: fmt::Debug {
+pub trait NativeKernel: fmt::Debug + Send + Sync {
     /// Runs it to its end.
     fn run(&self, machine: &mut NativeMachine<'_>) -> Result<(), Ended>;
 }

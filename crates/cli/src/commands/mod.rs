@@ -1,10 +1,13 @@
 //! The commands, one per file: its arguments, its help, and what it does.
 
+pub(crate) mod build;
+pub(crate) mod cache;
 pub(crate) mod check;
 pub(crate) mod completions;
 mod diff;
 pub(crate) mod doc;
 pub(crate) mod explain;
+pub(crate) mod explain_derivatives;
 pub(crate) mod explain_storage;
 pub(crate) mod fmt;
 pub(crate) mod ir;
@@ -25,7 +28,10 @@ pub(crate) fn run(command: &Command, shell: &Shell) -> Result<Exit, Stop> {
         Command::Doc(args) => doc::run(args, shell),
         Command::Explain(args) => explain::run(args, shell),
         Command::ExplainStorage(args) => explain_storage::run(args, shell),
+        Command::ExplainDerivatives(args) => explain_derivatives::run(args, shell),
         Command::Ir(args) => ir::run(args, shell),
+        Command::Build(args) => build::run(args, shell),
+        Command::Cache(args) => cache::run(args, shell),
         Command::Completions(args) => completions::run(args, shell),
     }
 }

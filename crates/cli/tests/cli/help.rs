@@ -2,8 +2,20 @@
 
 use crate::support::Sandbox;
 
-const COMMANDS: [&str; 9] =
-    ["run", "repl", "check", "fmt", "doc", "explain", "explain-storage", "ir", "completions"];
+const COMMANDS: [&str; 12] = [
+    "run",
+    "repl",
+    "check",
+    "fmt",
+    "doc",
+    "explain",
+    "explain-storage",
+    "explain-derivatives",
+    "ir",
+    "build",
+    "cache",
+    "completions",
+];
 
 #[test]
 fn the_help_of_the_binary() {

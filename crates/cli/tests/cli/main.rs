@@ -3,11 +3,14 @@
 //! Each test works in a folder of its own. What people read is compared with the transcripts in
 //! `tests/cli/` at the root of the repository; `EINLANG_BLESS=1` rewrites them.
 
+mod build;
+mod cache;
 mod check;
 mod colors;
 mod doc;
 mod document;
 mod explain;
+mod explain_derivatives;
 mod explain_storage;
 mod fmt;
 mod help;

@@ -2,6 +2,7 @@
 //! and with differences of the program's own values.
 
 mod cases;
+mod classics;
 mod counts;
 mod program;
 

@@ -7,7 +7,8 @@
 //! | file | decides |
 //! |---|---|
 //! | `at_reads.rs` | what is computed where it is read, and what nobody needs |
-//! | `fuse.rs` | whether base clauses run in the loop of a recurrence |
+//! | `join.rs` | which producers belong to the group of the recurrence that reads them |
+//! | `fuse.rs` | whether base clauses and producers run in the loop of a recurrence |
 //! | `windows.rs`, `along.rs`, `distance.rs` | how many planes are kept |
 //! | `legal.rs` | whether a schedule respects the dependences |
 
@@ -15,6 +16,7 @@ mod along;
 mod at_reads;
 mod distance;
 mod fuse;
+mod join;
 mod legal;
 mod windows;
 
@@ -29,6 +31,8 @@ use self::windows::{Observers, fold_storage};
 use crate::lower::NotLowered;
 use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule, TensorSchedule};
 
+pub(crate) use at_reads::whole_uses;
+pub use join::join_producers;
 pub use legal::is_legal;
 
 /// How much of a recurrence is kept.
@@ -65,6 +69,17 @@ struct Deciding<'m> {
 
 impl Deciding<'_> {
     fn group(&self, group: &Group, to: &mut Schedule) -> Result<(), NotLowered> {
+        to.groups.push(self.alone(group)?);
+        for region in group.regions() {
+            let mut groups = Vec::new();
+            local_groups(region, &mut groups);
+            groups.into_iter().try_for_each(|group| self.group(group, to))?;
+        }
+        Ok(())
+    }
+
+    /// The schedule of a group, without those inside it.
+    fn alone(&self, group: &Group) -> Result<GroupSchedule, NotLowered> {
         let order = find_order(self.module, group).map_err(|_| {
             let name = group.bindings.first().map_or("", |binding| binding.name.as_str());
             NotLowered::new(format!("no order for `{name}`"))
@@ -82,13 +97,7 @@ impl Deciding<'_> {
         if let (Some(observers), false) = (&self.observers, ordered) {
             self.windows(group, &mut decided, observers);
         }
-        to.groups.push(decided);
-        for region in group.regions() {
-            let mut groups = Vec::new();
-            local_groups(region, &mut groups);
-            groups.into_iter().try_for_each(|group| self.group(group, to))?;
-        }
-        Ok(())
+        Ok(decided)
     }
 
     /// Windows, if some are possible; otherwise the order stays as it is.

@@ -55,6 +55,11 @@ impl Observers {
         observers
     }
 
+    /// What is seen as a whole.
+    pub(super) fn whole(self) -> HashSet<Ident> {
+        self.whole
+    }
+
     /// Whether something sees a tensor as a whole.
     pub(super) fn sees_all_of(&self, name: &Ident) -> bool {
         self.whole.contains(name)

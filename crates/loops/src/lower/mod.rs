@@ -14,12 +14,14 @@
 //! | `group.rs`, `nest.rs` | groups, their memory, their loops |
 //! | `split.rs`, `peel.rs` | rounds and points that are computed apart, so that the others need no tests |
 //! | `region.rs`, `read.rs`, `fold.rs` | what is computed at a point |
+//! | `fold_tensors.rs` | reductions whose state is kept in memory |
 //! | `resume.rs`, `keyed.rs` | folds over prefixes, folds over equal keys |
 //! | `symbols.rs` | symbols, entry checks |
 //! | `free.rs` | when memory is given back |
 
 mod bound;
 mod fold;
+mod fold_tensors;
 mod free;
 mod group;
 mod keyed;

@@ -18,19 +18,19 @@ use crate::types::Ident;
 impl Ad<'_> {
     /// Forward or reverse.
     pub(super) fn choose(&self, entry: &Entry, leaf: bool) -> R<Plan> {
-        let weighted = |tensor: &Ident, vector: &Ident| Seed {
-            tensor: tensor.clone(),
-            at: Vec::new(),
+        let weighted = |place: &Place, vector: &Ident| Seed {
+            tensor: place.tensor.clone(),
+            at: vec![Coord::Axis; place.at.len()],
             vector: Some(vector.clone()),
             leaf: false,
         };
         match self.sides.get(&entry.number) {
             Some(Side::Parameter(vector)) => {
-                let seed = weighted(&entry.by.tensor, vector);
+                let seed = weighted(&entry.by, vector);
                 return Ok(Plan::Forward(Seed { leaf, ..seed }));
             }
             Some(Side::Target(vector)) => {
-                return Ok(Plan::Reverse(weighted(&entry.of.tensor, vector)));
+                return Ok(Plan::Reverse(weighted(&entry.of, vector)));
             }
             None => {}
         }
@@ -63,7 +63,7 @@ impl Ad<'_> {
     }
 
     /// The axes of a place that are neither fixed nor shared with the other place.
-    fn left(&self, place: &Place, other: &Place) -> R<Left> {
+    pub(super) fn left(&self, place: &Place, other: &Place) -> R<Left> {
         let Seed { at, .. } = self.seed_at(place);
         let ty = self.tensor_type(&place.tensor)?;
         let mut left = Left { n_axes: 0, n_points: Some(1) };
@@ -81,7 +81,8 @@ impl Ad<'_> {
     }
 }
 
-struct Left {
-    n_axes: usize,
+/// What is left of a place.
+pub(super) struct Left {
+    pub(super) n_axes: usize,
     n_points: Option<u128>,
 }
