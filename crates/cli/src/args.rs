@@ -16,6 +16,7 @@ use crate::commands::check::CheckArgs;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::doc::DocArgs;
 use crate::commands::explain::ExplainArgs;
+use crate::commands::explain_derivatives::ExplainDerivativesArgs;
 use crate::commands::explain_storage::ExplainStorageArgs;
 use crate::commands::fmt::FmtArgs;
 use crate::commands::ir::IrArgs;
@@ -70,6 +71,7 @@ pub(crate) enum Command {
     Doc(DocArgs),
     Explain(ExplainArgs),
     ExplainStorage(ExplainStorageArgs),
+    ExplainDerivatives(ExplainDerivativesArgs),
     Ir(IrArgs),
     Build(BuildArgs),
     Cache(CacheArgs),

@@ -7,6 +7,7 @@
 //! | `object` | objects as bytes, for the disk |
 //! | `frame` | what code and its surroundings know of each other |
 //! | `jit` | objects in memory, and calling them |
+//! | `timed` | code that is kept and timed |
 //!
 //! Invariants: the code does what the loop IR says, and floats are never reassociated by LLVM; the one
 //! freedom taken is that of sums in pairs, whose association is a function of the extent alone
@@ -23,6 +24,7 @@ mod frame;
 mod jit;
 mod object;
 mod optimise;
+mod timed;
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -36,6 +38,7 @@ use inkwell::context::Context;
 
 use self::jit::{Code, ENTRY, Session};
 use self::object::Object;
+pub use timed::Timed;
 
 /// Code that exists, is being made, or cannot be made, by its key.
 type Known = HashMap<String, Arc<OnceLock<Result<Arc<Code>, String>>>>;

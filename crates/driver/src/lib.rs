@@ -34,6 +34,7 @@
 //! world, but for programs that run, which touch files through [`ProjectIo`]; a problem with a file is a diagnostic like any other.
 
 pub mod build;
+pub mod derivatives;
 pub mod document;
 mod errors;
 pub mod explain;
@@ -46,15 +47,17 @@ pub mod repl;
 pub mod run;
 pub mod session;
 pub mod storage;
+mod watching;
 
 pub use build::Library;
-pub use einlang_interp::native::{Made, Native};
+pub use einlang_interp::native::{CodeForm, Made, Native};
 pub use einlang_interp::options::{Backend, Interrupt, Options as Limits, Resident};
 pub use einlang_interp::report::{Ran, Region, Report};
 pub use einlang_loops::decide::Storage as StoragePlan;
 pub use einlang_loops::schedule::{self, Schedule, parse_schedules};
 pub use einlang_runtime::{Permits, cache, files};
 pub use einlang_sema::shapes::Options;
+pub use einlang_tir::constant::Const;
 pub use memo::{Memo, Work};
 pub use pipeline::{Compilation, Stage, View};
 pub use repl::{Answer, Question, Repl};

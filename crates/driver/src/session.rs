@@ -47,6 +47,7 @@ pub struct Session<'w> {
     sources: Sources,
     options: Options,
     mode: Mode,
+    checked_rules: bool,
 }
 
 impl<'w> Session<'w> {
@@ -57,6 +58,7 @@ impl<'w> Session<'w> {
             sources: Sources::new(),
             options: Options::default(),
             mode: Mode::default(),
+            checked_rules: false,
         }
     }
 
@@ -79,6 +81,16 @@ impl<'w> Session<'w> {
     /// Asks for other outputs; those before come back.
     pub(crate) fn outputs(&mut self, outputs: Option<Vec<String>>) -> Option<Vec<String>> {
         std::mem::replace(&mut self.options.outputs, outputs)
+    }
+
+    /// Whether rules of functions are compared with differences when programs run.
+    pub fn with_checked_rules(mut self, checked: bool) -> Session<'w> {
+        self.checked_rules = checked;
+        self
+    }
+
+    pub(crate) fn checked_rules(&self) -> bool {
+        self.checked_rules
     }
 
     pub(crate) fn options(&self) -> &Options {

@@ -42,6 +42,7 @@ struct Block {
 struct Call<'a> {
     path: &'a str,
     options: Options,
+    checked_rules: bool,
     /// How it runs, if it does.
     run: Option<RunOptions>,
 }
@@ -49,7 +50,8 @@ struct Call<'a> {
 fn call(text: &str) -> Call<'_> {
     let first_line = text.lines().next().unwrap_or_default();
     let Some(call) = first_line.strip_prefix(CALLED_AS) else {
-        return Call { path: SAVED_AS, options: Options::default(), run: None };
+        let options = Options::default();
+        return Call { path: SAVED_AS, options, checked_rules: false, run: None };
     };
     let words: Vec<&str> = call.split_whitespace().collect();
     let (command, flags, path) = match &words[..] {
@@ -57,6 +59,7 @@ fn call(text: &str) -> Call<'_> {
         _ => panic!("`{first_line}` is no call of `check` or `run` with a path"),
     };
     let (mut options, mut run) = (Options::default(), RunOptions::default());
+    let mut checked_rules = false;
     let mut flags = flags.iter();
     while let Some(flag) = flags.next() {
         let mut value = || flags.next().expect("the option has a value");
@@ -64,6 +67,7 @@ fn call(text: &str) -> Call<'_> {
             "--strict" => options.strict = true,
             "--zero-fill" => options.zero_fill = true,
             "--checked" => run.limits.checked = true,
+            "--check-derivatives" => checked_rules = true,
             "--max-memory" => run.limits.memory = value().parse().expect("a number"),
             "--max-steps" => run.limits.steps = Some(value().parse().expect("a number")),
             "--input" => {
@@ -73,7 +77,7 @@ fn call(text: &str) -> Call<'_> {
             _ => panic!("the pages know no option `{flag}`"),
         }
     }
-    Call { path, options, run: (command == "run").then_some(run) }
+    Call { path, options, checked_rules, run: (command == "run").then_some(run) }
 }
 
 /// A program of a page prints for nobody.
@@ -91,8 +95,12 @@ fn run(session: &mut Session<'_>, file: FileId, options: &RunOptions) -> Diagnos
     let permits = Permits::new(folder.path(), &[], &[]).expect("a folder");
     let mut nowhere = Nowhere;
     let mut io = ProjectIo::new(permits, &mut nowhere, 1 << 30);
-    match session.run(file, options, &mut io) {
-        Ok(_) => Diagnostics::new(),
+    let ran = session.build(file).and_then(|executable| {
+        executable.run(options, &mut io)?;
+        Ok(executable.contradicted_rules(&options.limits.report))
+    });
+    match ran {
+        Ok(warnings) => warnings,
         Err(Failure::Program(found)) => found,
         Err(failure) => panic!("{failure:?}"),
     }
@@ -102,7 +110,8 @@ fn run(session: &mut Session<'_>, file: FileId, options: &RunOptions) -> Diagnos
 fn report(text: &str) -> (Vec<Code>, String) {
     let call = call(text);
     let world = MemoryWorld::new().with(SAVED_AS, text);
-    let mut session = Session::new(&world).with_options(call.options);
+    let mut session =
+        Session::new(&world).with_options(call.options).with_checked_rules(call.checked_rules);
     let found = session.load(Path::new(call.path)).map(|file| match &call.run {
         Some(options) => run(&mut session, file, options),
         None => session.check(file),

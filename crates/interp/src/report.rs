@@ -1,6 +1,7 @@
 //! What is written down about a run: which tensor code was evaluated by what, and the most memory
 //! that was in use at once.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -12,6 +13,7 @@ pub struct Report(Arc<Notes>);
 struct Notes {
     regions: Mutex<Vec<Region>>,
     peak: AtomicU64,
+    observed: Mutex<BTreeMap<String, f64>>,
 }
 
 /// How one module was evaluated.
@@ -61,6 +63,19 @@ impl Report {
                 Some(region) => (region.ran, region.fallback) = (ran, fallback),
                 None => list.push(Region { module: module.to_owned(), ran, fallback }),
             }
+        }
+    }
+
+    /// The numbers that the program wrote down, the largest for each name.
+    pub fn observed(&self) -> BTreeMap<String, f64> {
+        self.0.observed.lock().map(|map| map.clone()).unwrap_or_default()
+    }
+
+    /// Writes a number down; of several under one name the largest stays.
+    pub(crate) fn observe(&self, name: &str, number: f64) {
+        if let Ok(mut map) = self.0.observed.lock() {
+            let largest = map.entry(name.to_owned()).or_insert(number);
+            *largest = largest.max(number);
         }
     }
 

@@ -6,6 +6,7 @@
 //! | [`schedule`] | orders, roles and storage as plain data |
 //! | [`decide`] | a schedule for a module |
 //! | [`lower`] | the loop IR that a schedule directs, mechanically |
+//! | `improve` | what is done to loop IR once it is there |
 //! | [`ir`] | the loop IR |
 //! | [`plan`] | all of that for one module, as one list |
 //!
@@ -14,6 +15,7 @@
 //! oracle.
 
 pub mod decide;
+mod improve;
 pub mod ir;
 pub mod lower;
 pub mod plan;

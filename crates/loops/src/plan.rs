@@ -3,7 +3,8 @@
 use einlang_tir::module::Module;
 use einlang_tir::passes::{Ctx, PASSES, Stopped, run_passes};
 
-use crate::decide::{Storage, decide, is_legal};
+use crate::decide::{Storage, decide, is_legal, join_producers};
+use crate::improve::improve;
 use crate::ir::Kernel;
 use crate::lower::{NotLowered, lower};
 use crate::schedule::Schedule;
@@ -22,7 +23,7 @@ pub struct Choices {
 /// A module, how it is computed, and the code for that.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The module after all passes.
+    /// The module after all passes, producers in the groups of their readers.
     pub module: Module,
     /// The schedule.
     pub schedule: Schedule,
@@ -42,11 +43,19 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
         Stopped::Broken { pass, .. } => NotLowered::new(format!("`{pass}` broke the module")),
     })?;
     let given = choices.schedules.iter().find(|schedule| schedule.module == module.name);
-    let schedule = match given {
-        Some(given) if is_legal(&module, given) => given.clone(),
-        Some(_) => return Err(NotLowered::new("the schedule given for it is not legal")),
-        None => decide(&module, choices.storage)?,
+    let alone = given.is_some().then(|| module.clone());
+    let joined = join_producers(module);
+    let (module, schedule) = match (given, alone) {
+        (Some(given), _) if is_legal(&joined, given) => (joined, given.clone()),
+        // Whoever wrote it may have left every producer in a group of its own.
+        (Some(given), Some(alone)) if is_legal(&alone, given) => (alone, given.clone()),
+        (Some(_), _) => return Err(NotLowered::new("the schedule given for it is not legal")),
+        (None, _) => {
+            let schedule = decide(&joined, choices.storage)?;
+            (joined, schedule)
+        }
     };
-    let kernel = lower(&module, &schedule)?;
+    let mut kernel = lower(&module, &schedule)?;
+    improve(&mut kernel, &schedule);
     Ok(Plan { module, schedule, kernel })
 }

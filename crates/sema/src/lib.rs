@@ -12,6 +12,7 @@ mod context;
 pub mod coords;
 pub mod entries;
 mod errors;
+mod formula;
 pub mod hir;
 mod library;
 pub mod lower;

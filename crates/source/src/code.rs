@@ -80,6 +80,7 @@ codes! {
     E0601: "not a differentiable type",
     E0602: "no derivative for this construct",
     E0603: "rule not linear in its differentials",
+    W0604: "rule contradicted by its function",
     E0701: "integer division by zero, or negative integer power",
     E0702: "index out of bounds",
     E0703: "assertion failed",

@@ -14,7 +14,8 @@
 //! | [`substitute`] | replacing symbols, values and tensors |
 //! | [`free`] | what code mentions without defining it |
 //! | [`fresh`] | copies of regions with new binders, for inlining and splitting |
-//! | [`ad`] | derivatives: requests become ordinary code |
+//! | [`ad`], [`answer`] | derivatives: requests become ordinary code, and how |
+//! | [`work`] | counting operations |
 //! | [`passes`] | running passes, and the first of them |
 //! | [`order`] | dependences inside a group and whether an order exists |
 //! | [`graph`] | strongly connected parts of small graphs |
@@ -29,6 +30,7 @@
 //! Names, value numbers and index variables are identities, each with one binder in a module.
 
 pub mod ad;
+pub mod answer;
 pub mod builder;
 pub mod constant;
 pub mod free;
@@ -49,3 +51,4 @@ pub mod types;
 pub mod vars;
 pub mod verify;
 mod walk;
+pub mod work;

@@ -12,6 +12,7 @@ use einlang_index::{Domain, Facts, Quasi, Result as IndexResult, Var};
 
 pub use crate::symbol::{Check, Condition, Relation, Symbol, SymbolSource};
 
+use crate::answer::Answer;
 use crate::region::{Inst, InstKind, Over, Region, Tensor, Value};
 use crate::types::{Dim, Elem, Ident, Loc, TensorType};
 use crate::vars::VarTable;
@@ -37,6 +38,8 @@ pub struct Module {
     pub functions: Vec<Function>,
     /// The groups, in order.
     pub groups: Vec<Group>,
+    /// How requests for derivatives were answered, for people.
+    pub answers: Vec<Answer>,
     /// The tensors that leave.
     pub outputs: Vec<Ident>,
     /// Fresh numbers for values.

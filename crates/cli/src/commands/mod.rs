@@ -7,6 +7,7 @@ pub(crate) mod completions;
 mod diff;
 pub(crate) mod doc;
 pub(crate) mod explain;
+pub(crate) mod explain_derivatives;
 pub(crate) mod explain_storage;
 pub(crate) mod fmt;
 pub(crate) mod ir;
@@ -27,6 +28,7 @@ pub(crate) fn run(command: &Command, shell: &Shell) -> Result<Exit, Stop> {
         Command::Doc(args) => doc::run(args, shell),
         Command::Explain(args) => explain::run(args, shell),
         Command::ExplainStorage(args) => explain_storage::run(args, shell),
+        Command::ExplainDerivatives(args) => explain_derivatives::run(args, shell),
         Command::Ir(args) => ir::run(args, shell),
         Command::Build(args) => build::run(args, shell),
         Command::Cache(args) => cache::run(args, shell),

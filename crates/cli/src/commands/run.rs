@@ -43,6 +43,9 @@ pub(crate) struct RunArgs {
     /// List which tensor code ran as machine code, as loops or point by point, with the reason
     #[arg(long)]
     explain: bool,
+    /// Compare the rules of functions (`@fn`) with differences of their values where they are used
+    #[arg(long)]
+    check_derivatives: bool,
     #[command(flatten)]
     checking: CheckingArgs,
     #[command(flatten)]
@@ -187,7 +190,9 @@ pub(crate) fn named_value(text: &str) -> Result<(String, String), String> {
 /// Reports what is wrong with the program; one without errors is evaluated.
 pub(crate) fn run(args: &RunArgs, shell: &Shell) -> Result<Exit, Stop> {
     let input = inputs::single(&args.program, "run")?;
-    let mut session = Session::new(&shell.world).with_options(args.checking.options());
+    let mut session = Session::new(&shell.world)
+        .with_options(args.checking.options())
+        .with_checked_rules(args.check_derivatives);
     let built = match input.load(&mut session) {
         Ok(file) => session.build(file),
         Err(errors) => Err(Failure::Program(errors)),
@@ -204,7 +209,10 @@ pub(crate) fn run(args: &RunArgs, shell: &Shell) -> Result<Exit, Stop> {
         }
     };
     report(&executable.warnings);
-    match evaluate(args, &input, &executable, shell)? {
+    let options = args.options()?;
+    let evaluated = evaluate(args, &input, &executable, &options, shell)?;
+    report(&executable.contradicted_rules(&options.limits.report));
+    match evaluated {
         Ok(mut outcome) if args.json => {
             outcome.storage = Some(executable.storage_json(&outcome.given, session.sources()));
             shell.terminal.print(&format!("{}\n", outcome.json()))?;
@@ -225,9 +233,10 @@ fn evaluate(
     args: &RunArgs,
     input: &Input,
     executable: &Executable,
+    options: &RunOptions,
     shell: &Shell,
 ) -> Result<Result<Outcome, Failure>, Stop> {
-    let (options, permits) = (args.options()?, args.permits(input)?);
+    let permits = args.permits(input)?;
     let target = match (args.json, shell.terminal.is_for_people()) {
         (false, _) => Target::Output,
         (true, true) => Target::Error,
@@ -238,7 +247,7 @@ fn evaluate(
     let progress = Progress::start(&console, &input.name(), shell.terminal.is_watched());
     let mut printer = console.clone();
     let mut io = ProjectIo::new(permits, &mut printer, options.limits.memory);
-    let result = executable.run(&options, &mut io);
+    let result = executable.run(options, &mut io);
     drop(progress);
     if args.explain {
         explain(&options.limits, shell);

@@ -2,7 +2,7 @@
 
 use crate::support::Sandbox;
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: &[&str] = &[
     "run",
     "repl",
     "check",
@@ -10,6 +10,7 @@ const COMMANDS: [&str; 11] = [
     "doc",
     "explain",
     "explain-storage",
+    "explain-derivatives",
     "ir",
     "build",
     "cache",

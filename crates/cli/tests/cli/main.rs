@@ -10,6 +10,7 @@ mod colors;
 mod doc;
 mod document;
 mod explain;
+mod explain_derivatives;
 mod explain_storage;
 mod fmt;
 mod help;

@@ -60,7 +60,7 @@ impl<'c> Emit<'c, '_> {
         if let FoldStart::From(start) = &fold.start {
             for (operand, slot) in start.iter().zip(&slots) {
                 let value = self.operand(operand)?;
-                self.builder.build_store(*slot, value)?;
+                self.keep(*slot, value)?;
                 from.push(value);
             }
         }
@@ -183,7 +183,7 @@ impl<'c> Emit<'c, '_> {
         self.branch(any, later, first)?;
         self.at(first);
         for (slot, term) in state.slots.iter().zip(terms) {
-            self.builder.build_store(*slot, *term)?;
+            self.keep(*slot, *term)?;
         }
         self.jump(end)?;
         self.at(later);
@@ -201,7 +201,7 @@ impl<'c> Emit<'c, '_> {
     ) -> Result<()> {
         let mut before = Vec::with_capacity(state.slots.len());
         for (slot, value) in state.slots.iter().zip(&fold.results) {
-            before.push(self.builder.build_load(self.ty(value.elem), *slot, "state")?);
+            before.push(self.builder.build_load(self.wide_type(value.elem)?, *slot, "state")?);
         }
         match &fold.combine {
             Combine::Op(op) | Combine::Pairs(op) => {
@@ -212,7 +212,7 @@ impl<'c> Emit<'c, '_> {
                 };
                 let args = [(*state_, value.elem), (*term, value.elem)];
                 let after = self.apply(*op, &args, value.elem, i64::from(u32::MAX) + 1)?;
-                self.builder.build_store(state.slots[0], after)?;
+                self.keep(state.slots[0], after)?;
                 Ok(())
             }
             Combine::Block { left, right, block } => {
@@ -235,7 +235,7 @@ impl<'c> Emit<'c, '_> {
         let values: Result<Vec<_>> =
             block.results.iter().map(|operand| self.operand(operand)).collect();
         for (slot, value) in slots.iter().zip(values?) {
-            self.builder.build_store(*slot, value)?;
+            self.keep(*slot, value)?;
         }
         Ok(())
     }

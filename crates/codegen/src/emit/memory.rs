@@ -169,10 +169,21 @@ impl<'c> Emit<'c, '_> {
         axis: usize,
         index: IntValue<'c>,
     ) -> Result<IntValue<'c>> {
-        let slot = self.buffers[buffer].extents[axis];
-        let extent = self.builder.build_load(self.i64_type(), slot, "extent")?.into_int_value();
+        let extent = self.extent(buffer, axis)?;
         // As unsigned numbers, negative indices are larger than any extent.
         self.compare(IntPredicate::ULT, index, extent)
+    }
+
+    /// The extent of an axis.
+    pub(super) fn extent(&self, buffer: usize, axis: usize) -> Result<IntValue<'c>> {
+        let slot = self.buffers[buffer].extents[axis];
+        Ok(self.builder.build_load(self.i64_type(), slot, "extent")?.into_int_value())
+    }
+
+    /// How far apart two elements that follow each other on an axis lie.
+    pub(super) fn stride(&self, buffer: usize, axis: usize) -> Result<IntValue<'c>> {
+        let slot = self.buffers[buffer].strides[axis];
+        Ok(self.builder.build_load(self.i64_type(), slot, "stride")?.into_int_value())
     }
 
     /// The position of an element among those of its buffer.
@@ -189,9 +200,8 @@ impl<'c> Emit<'c, '_> {
             let part = match Some(axis) == unit {
                 true => index,
                 false => {
-                    let slot = self.buffers[buffer].strides[axis];
-                    let stride = self.builder.build_load(self.i64_type(), slot, "stride")?;
-                    self.mul(index, stride.into_int_value())?
+                    let stride = self.stride(buffer, axis)?;
+                    self.mul(index, stride)?
                 }
             };
             sum = self.add(sum, part)?;
@@ -200,7 +210,7 @@ impl<'c> Emit<'c, '_> {
     }
 
     /// The place of an element.
-    fn place(&self, buffer: usize, position: IntValue<'c>) -> Result<PointerValue<'c>> {
+    pub(super) fn place(&self, buffer: usize, position: IntValue<'c>) -> Result<PointerValue<'c>> {
         let pointer = self.context.ptr_type(Default::default());
         let data = self.builder.build_load(pointer, self.buffers[buffer].data, "data")?;
         let ty = self.memory_type(self.kernel.buffers[buffer].elem);
@@ -214,7 +224,7 @@ impl<'c> Emit<'c, '_> {
     }
 
     /// The type of an element in memory: a truth value takes a byte.
-    fn memory_type(&self, elem: Elem) -> inkwell::types::BasicTypeEnum<'c> {
+    pub(super) fn memory_type(&self, elem: Elem) -> inkwell::types::BasicTypeEnum<'c> {
         match elem {
             Elem::Bool => self.context.i8_type().into(),
             other => self.ty(other),
@@ -246,10 +256,20 @@ impl<'c> Emit<'c, '_> {
             let marked = self.is_marked(number, position)?;
             self.require(marked, i64::from(site.0) + 1)?;
         }
-        let place = self.place(number, position)?;
-        let value = self.builder.build_load(self.memory_type(of.elem), place, "element")?;
-        self.tell(number, value.as_instruction_value())?;
-        match of.elem {
+        self.load_at(number, position)
+    }
+
+    /// The element at a position.
+    pub(super) fn load_at(
+        &self,
+        buffer: usize,
+        position: IntValue<'c>,
+    ) -> Result<BasicValueEnum<'c>> {
+        let elem = self.kernel.buffers[buffer].elem;
+        let place = self.place(buffer, position)?;
+        let value = self.builder.build_load(self.memory_type(elem), place, "element")?;
+        self.tell(buffer, value.as_instruction_value())?;
+        match elem {
             Elem::Bool => {
                 let byte = value.into_int_value();
                 let zero = byte.get_type().const_zero();
@@ -293,7 +313,7 @@ impl<'c> Emit<'c, '_> {
     }
 
     /// Tells LLVM that an access touches this buffer and no other.
-    fn tell(&self, buffer: usize, access: Option<InstructionValue<'c>>) -> Result<()> {
+    pub(super) fn tell(&self, buffer: usize, access: Option<InstructionValue<'c>>) -> Result<()> {
         let Some(access) = access else { return Ok(()) };
         let text = |text: &str| self.context.metadata_string(text);
         let domain = self.context.metadata_node(&[text("buffers").into()]);

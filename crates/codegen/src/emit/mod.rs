@@ -11,12 +11,14 @@
 //! | `memory.rs` | buffers: where they lie, addresses, tests |
 //! | `op.rs`, `cast.rs` | scalar operations |
 //! | `fold.rs`, `sums.rs`, `keys.rs` | folds, sums in pairs, reductions by keys |
+//! | `lanes/` | loops whose rounds are lanes of vectors |
 //! | `service.rs` | calls of the surroundings |
 
 mod cast;
 mod fold;
 mod index;
 mod keys;
+mod lanes;
 mod memory;
 mod op;
 mod service;
@@ -85,6 +87,7 @@ pub(crate) fn emit<'c>(
         before: HashMap::new(),
         values: HashMap::new(),
         buffers: Vec::new(),
+        lanes: None,
         tables: Tables { checked, ..Tables::default() },
     };
     emit.builder.position_at_end(body);
@@ -112,6 +115,8 @@ struct Emit<'c, 'k> {
     before: HashMap<Var, BasicBlock<'c>>,
     values: HashMap<u32, BasicValueEnum<'c>>,
     buffers: Vec<Slots<'c>>,
+    /// The lanes, inside a loop of them.
+    lanes: Option<lanes::Lanes<'c>>,
     tables: Tables,
 }
 

@@ -46,7 +46,7 @@ pub use words::{Completion, complete};
 
 use crate::library::Std;
 use crate::pipeline::{self, Compilation};
-use crate::run::{Executable, Failure, Output, RunOptions};
+use crate::run::{Executable, Failure, How, Output, RunOptions};
 use past::{Bound, Past};
 use remember::Remember;
 
@@ -161,7 +161,14 @@ impl<'w> Repl<'w> {
         let gaps = past::gaps(&compilation.diagnostics);
         let executable = {
             let mode = Mode::default();
-            Executable::new(compilation, &self.sources, lowering, mode, file, start)?
+            Executable::new(
+                compilation,
+                &self.sources,
+                lowering,
+                How { mode, ..How::default() },
+                file,
+                start,
+            )?
         };
         past::refuse_lost(&made, file, &executable, &self.sources).map_err(failure)?;
         let mut options = options.clone();

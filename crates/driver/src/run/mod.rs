@@ -29,6 +29,7 @@ use std::time::{Duration, Instant};
 use einlang_interp::host::run_program;
 use einlang_interp::io::Io;
 use einlang_interp::options::Options as Limits;
+use einlang_interp::report::Report;
 use einlang_interp::stop::{Stop, StopCode};
 use einlang_interp::value::HostValue;
 use einlang_loops::window::Given as SizeGiven;
@@ -45,6 +46,7 @@ pub use project::{Printer, ProjectIo};
 use crate::lowering::{lowered, prepare};
 use crate::pipeline::Compilation;
 use crate::session::Session;
+use crate::watching::Watches;
 use declared::Declared;
 pub(crate) use outputs::Form;
 
@@ -75,10 +77,21 @@ pub enum Failure {
     Bug(String),
 }
 
+/// How derivatives are treated.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct How {
+    /// Forward or reverse.
+    pub(crate) mode: Mode,
+    /// Whether rules are compared with differences.
+    pub(crate) checked_rules: bool,
+}
+
 /// A program that can be run, as often as one likes.
 #[derive(Debug)]
 pub struct Executable {
     lowered: Lowered,
+    /// The rules that are compared with differences.
+    watches: Watches,
     /// How each output is shown.
     forms: Vec<Form>,
     /// The declarations of the inputs.
@@ -101,7 +114,8 @@ impl Session<'_> {
         let Options { zero_fill, outputs, .. } = self.options().clone();
         let options = lower::Options { zero_fill, outputs, ..Default::default() };
         let mode = self.mode();
-        Executable::new(compilation, self.sources(), options, mode, file, start)
+        let how = How { mode, checked_rules: self.checked_rules() };
+        Executable::new(compilation, self.sources(), options, how, file, start)
     }
 
     /// The same for one output.
@@ -149,7 +163,7 @@ impl Executable {
         compilation: Compilation,
         sources: &Sources,
         options: lower::Options,
-        mode: Mode,
+        how: How,
         file: FileId,
         start: Instant,
     ) -> Result<Executable, Failure> {
@@ -168,7 +182,11 @@ impl Executable {
             }
             None => return Err(Failure::Program(compilation.diagnostics)),
         };
-        match prepare(&mut made, mode) {
+        let watches = match how.checked_rules {
+            true => Watches::add(&mut made.program),
+            false => Watches::default(),
+        };
+        match prepare(&mut made, how.mode) {
             Ok(()) => {}
             Err(Stopped::Rejected(found)) => {
                 let mut all = compilation.diagnostics;
@@ -191,6 +209,7 @@ impl Executable {
             place: Span::new(file, 0, 0),
             warnings: compilation.diagnostics,
             compiled_in: start.elapsed(),
+            watches,
             lowered: made,
         })
     }
@@ -266,6 +285,11 @@ impl Executable {
         let sizes = inputs.iter().map(size_given).collect();
         let values = run_program(&self.lowered.program, inputs, &limits, io);
         Ok((values.map_err(|stop| self.failure(&stop))?, sizes))
+    }
+
+    /// A warning for each rule that a run with this report contradicted.
+    pub fn contradicted_rules(&self, report: &Report) -> Diagnostics {
+        self.watches.warnings(report, self.place)
     }
 
     /// What stopped the program, for people.

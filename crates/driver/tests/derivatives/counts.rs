@@ -1,40 +1,14 @@
 //! How much work derivatives are, counted in the code that comes out.
 
-use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use einlang_driver::{lowering, pipeline};
-use einlang_index::{Affine, Domain, Var};
 use einlang_sema::lower;
 use einlang_sema::shapes::Options;
 use einlang_source::{MemoryWorld, Sources};
-use einlang_tir::module::{Binding, Module, Relation};
-use einlang_tir::op::Op;
+use einlang_tir::module::Module;
 use einlang_tir::passes::{Ctx, PASSES, run_passes};
-use einlang_tir::region::{Combiner, Inst, InstKind, Region};
-use einlang_tir::types::Ident;
-
-/// Float operations that the outputs need when every point is computed once.
-#[derive(Clone, Copy, Default, Debug)]
-struct Work {
-    multiplications: u128,
-    additions: u128,
-    others: u128,
-}
-
-impl Work {
-    fn all(self) -> u128 {
-        self.multiplications + self.additions + self.others
-    }
-
-    fn plus(self, other: Work) -> Work {
-        Work {
-            multiplications: self.multiplications + other.multiplications,
-            additions: self.additions + other.additions,
-            others: self.others + other.others,
-        }
-    }
-}
+use einlang_tir::work::{Counts, work_of};
 
 fn module(text: &str, outputs: &[&str]) -> Module {
     let mut sources = Sources::new();
@@ -55,93 +29,9 @@ fn module(text: &str, outputs: &[&str]) -> Module {
 }
 
 /// The work for some outputs of a program.
-fn work(text: &str, outputs: &[&str]) -> Work {
+fn work(text: &str, outputs: &[&str]) -> Counts {
     let module = module(text, outputs);
-    let bindings: HashMap<&Ident, &Binding> = module.bindings().map(|b| (&b.name, b)).collect();
-    let mut needed: HashSet<&Ident> = HashSet::new();
-    let mut open: Vec<&Ident> = module.outputs.iter().collect();
-    let mut total = Work::default();
-    let counter = Counter::new(&module);
-    while let Some(name) = open.pop() {
-        let Some(binding) = bindings.get(name).copied().filter(|_| needed.insert(name)) else {
-            continue;
-        };
-        for clause in &binding.clauses {
-            for region in clause.guard.iter().chain([&clause.body]) {
-                total = total.plus(counter.region(region, &clause.domain));
-                region.for_each_inst(&mut |inst| {
-                    for tensor in inst.tensors() {
-                        open.extend(bindings.get_key_value(tensor).map(|(name, _)| *name));
-                    }
-                });
-            }
-        }
-    }
-    total
-}
-
-/// The extents that the declarations of inputs fix.
-struct Counter(HashMap<Var, i64>);
-
-impl Counter {
-    fn new(module: &Module) -> Counter {
-        let checks = module.checks.iter().map(|check| &check.condition);
-        let all = module.assumptions.iter().chain(checks);
-        let fixed = all.filter(|condition| condition.relation == Relation::Eq).filter_map(|c| {
-            let sides = [(&c.left, &c.right), (&c.right, &c.left)];
-            sides.into_iter().find_map(|(a, b)| Some((a.as_var()?, b.as_constant()?)))
-        });
-        Counter(fixed.collect())
-    }
-
-    fn count(&self, domain: &Domain) -> u128 {
-        let mut value = |var: Var| self.0.get(&var).map(|n| Affine::constant(*n));
-        let sets = domain.sets().iter().map(|set| set.replace(&mut value).expect("small numbers"));
-        Domain::of_sets(domain.dims(), sets).count().expect("extents are numbers")
-    }
-
-    fn region(&self, region: &Region, over: &Domain) -> Work {
-        let n = self.count(over);
-        region.insts.iter().fold(Work::default(), |sum, inst| sum.plus(self.inst(inst, over, n)))
-    }
-
-    fn inst(&self, inst: &Inst, over: &Domain, n: u128) -> Work {
-        let is_float = inst.results.iter().filter_map(|d| d.as_scalar()).any(|v| v.elem.is_float());
-        match &inst.kind {
-            InstKind::Op(op, _) if is_float => one(*op, n),
-            InstKind::Reduce(reduction) => {
-                let dims = over.dims().iter().chain(reduction.domain.dims());
-                let dims: Vec<Var> = dims.copied().collect();
-                let mut sets = Vec::new();
-                for a in over.sets() {
-                    for b in reduction.domain.sets() {
-                        sets.push(a.intersect(b).expect("small numbers"));
-                    }
-                }
-                let inside = Domain::of_sets(dims, sets);
-                let mut sum = self.region(&reduction.body, &inside);
-                if let Some(guard) = &reduction.guard {
-                    sum = sum.plus(self.region(guard, &inside));
-                }
-                match reduction.combine {
-                    Combiner::Op(op) => sum.plus(one(op, self.count(&inside))),
-                    Combiner::Region(_) => sum,
-                }
-            }
-            _ => {
-                let arms = inst.regions().into_iter().map(|arm| self.region(arm, over));
-                arms.max_by_key(|work| work.all()).unwrap_or_default()
-            }
-        }
-    }
-}
-
-fn one(op: Op, n: u128) -> Work {
-    match op {
-        Op::Mul => Work { multiplications: n, ..Work::default() },
-        Op::Add | Op::Sub | Op::Neg => Work { additions: n, ..Work::default() },
-        _ => Work { others: n, ..Work::default() },
-    }
+    work_of(&module, &module.outputs, &[]).counts().expect("extents are numbers")
 }
 
 fn ratio(text: &str, value: &str, all: &[&str]) -> f64 {

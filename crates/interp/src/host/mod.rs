@@ -14,6 +14,7 @@ mod machine;
 mod names;
 mod records;
 mod step;
+mod tangents;
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -29,6 +29,8 @@ use einlang_index::{Quasi, Var, Vars};
 use einlang_tir::types::{Elem, Ident, Loc};
 
 pub use parse::parse_kernel;
+pub(crate) use parse_stmt::parse_role;
+pub(crate) use print::show_role;
 pub use stmt::{
     Access, Block, Combine, Condition, Fold, FoldStart, Key, Loop, Operand, Range, Role, Stmt,
     Subscript, UntilLoop,

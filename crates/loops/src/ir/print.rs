@@ -198,10 +198,7 @@ impl Printer<'_> {
     }
 
     fn looped(&mut self, of: &Loop, depth: usize) {
-        let role = match of.role {
-            Role::Seq => "seq",
-            Role::Par => "par",
-        };
+        let role = show_role(of.role);
         let range = self.range(&of.range);
         self.line(depth, &format!("loop {range} {role} {{"));
         self.block(&of.body, depth + 1);
@@ -277,4 +274,14 @@ fn shows(operands: &[Operand]) -> String {
 fn defined(values: &[Value]) -> String {
     let each = values.iter().map(|value| format!("%{}: {}", value.number, value.elem));
     each.collect::<Vec<_>>().join(", ")
+}
+
+/// The text of a role.
+pub(crate) fn show_role(role: Role) -> String {
+    match role {
+        Role::Seq => "seq".to_owned(),
+        Role::Par => "par".to_owned(),
+        Role::Lane(width) => format!("lane {width}"),
+        Role::Unroll => "unroll".to_owned(),
+    }
 }

@@ -11,21 +11,26 @@
 //! |---|---|
 //! | `scan.rs` | loops over domains |
 //! | `group.rs`, `nest.rs` | groups, their memory, their loops |
+//! | `split.rs`, `peel.rs` | rounds and points that are computed apart, so that the others need no tests |
 //! | `region.rs`, `read.rs`, `fold.rs` | what is computed at a point |
+//! | `fold_tensors.rs` | reductions whose state is kept in memory |
 //! | `resume.rs`, `keyed.rs` | folds over prefixes, folds over equal keys |
 //! | `symbols.rs` | symbols, entry checks |
 //! | `free.rs` | when memory is given back |
 
 mod bound;
 mod fold;
+mod fold_tensors;
 mod free;
 mod group;
 mod keyed;
 mod nest;
+mod peel;
 mod read;
 mod region;
 mod resume;
 mod scan;
+mod split;
 mod symbols;
 
 use std::collections::{HashMap, HashSet};
@@ -123,6 +128,8 @@ struct Lower<'m> {
     /// What stands for a value of the module, at the place that is being lowered.
     values: HashMap<u32, Operand>,
     tensors: HashMap<Ident, BufferId>,
+    /// The buffers whose dimensions are forms of the axes.
+    maps: HashMap<BufferId, Vec<Vec<i64>>>,
     /// The variables that have a value here, innermost last.
     bound: Bound,
     /// The loops around, innermost last, with how many variables are bound outside and whether they
@@ -181,6 +188,7 @@ impl<'m> Lower<'m> {
             n_values: 0,
             values: HashMap::new(),
             tensors: HashMap::new(),
+            maps: HashMap::new(),
             bound: Bound::default(),
             loops: Vec::new(),
             fixed: None,

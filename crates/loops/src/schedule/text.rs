@@ -18,11 +18,13 @@ use einlang_tir::order::{Form, Statement};
 use einlang_tir::types::Ident;
 
 use super::{Compute, GroupSchedule, Layout, Nest, Role, Schedule, TensorSchedule};
+use crate::ir::{parse_role, show_role};
 use crate::text::{Cursor, Parsed, TextError, show_name};
 
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "schedule {} {{", show_name(&self.module))?;
+        let fma = if self.fma { " fma" } else { "" };
+        writeln!(f, "schedule {}{fma} {{", show_name(&self.module))?;
         self.groups.iter().try_for_each(|group| show_group(group, f))?;
         f.write_str("}\n")
     }
@@ -37,10 +39,17 @@ fn show_group(group: &GroupSchedule, f: &mut fmt::Formatter<'_>) -> fmt::Result 
             Compute::AtReads => "at_reads",
         };
         let name = show_name(tensor.name.as_str());
-        writeln!(f, "    tensor {name} {compute} [{}];", storage.join(", "))?;
+        let map: Vec<String> = tensor.map.iter().map(|form| show_form(form)).collect();
+        let by = if map.is_empty() { String::new() } else { format!(" by {}", map.join(", ")) };
+        writeln!(f, "    tensor {name} {compute} [{}]{by};", storage.join(", "))?;
     }
     show_nest(&group.nest, group, 2, f)?;
     f.write_str("  }\n")
+}
+
+fn show_form(numbers: &[i64]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    format!("({})", numbers.join(", "))
 }
 
 pub(crate) fn show_layout(layout: &Layout) -> String {
@@ -66,10 +75,7 @@ fn show_nest(
     let list = |numbers: &mut dyn Iterator<Item = String>| numbers.collect::<Vec<_>>().join(", ");
     match nest {
         Nest::Points { statement, axes, role } => {
-            let role = match role {
-                Role::Seq => "seq",
-                Role::Par => "par",
-            };
+            let role = show_role(*role);
             let axes = list(&mut axes.iter().map(ToString::to_string));
             writeln!(f, "{indent}points {} ({axes}) {role};", show_statement(group, *statement))
         }
@@ -78,16 +84,20 @@ fn show_nest(
             phases.iter().try_for_each(|phase| show_nest(phase, group, depth + 1, f))?;
             writeln!(f, "{indent}}}")
         }
-        Nest::Loop { forms, inner } => {
+        Nest::Loop { forms, tile, role, inner } => {
             let forms = forms.iter().map(|(statement, form)| {
-                let numbers = list(&mut form.coefficients.iter().map(ToString::to_string));
+                let numbers = show_form(&form.coefficients);
                 let shift = match form.offset {
                     0 => String::new(),
                     offset => format!(" + {offset}"),
                 };
-                format!("{} by ({numbers}){shift}", show_statement(group, *statement))
+                format!("{} by {numbers}{shift}", show_statement(group, *statement))
             });
-            writeln!(f, "{indent}loop {} {{", forms.collect::<Vec<_>>().join(", "))?;
+            let mut how = tile.map_or(String::new(), |width| format!(" tile {width}"));
+            if *role != Role::Seq {
+                how += &format!(" {}", show_role(*role));
+            }
+            writeln!(f, "{indent}loop {}{how} {{", forms.collect::<Vec<_>>().join(", "))?;
             show_nest(inner, group, depth + 1, f)?;
             writeln!(f, "{indent}}}")
         }
@@ -100,7 +110,8 @@ pub fn parse_schedules(text: &str) -> Result<Vec<Schedule>, TextError> {
     let mut schedules = Vec::new();
     while !cursor.is_at_end() {
         cursor.expect_word("schedule")?;
-        let mut schedule = Schedule { module: cursor.name()?, groups: Vec::new() };
+        let mut schedule = Schedule { module: cursor.name()?, ..Schedule::default() };
+        schedule.fma = cursor.eat_word("fma");
         cursor.expect("{")?;
         while !cursor.eat("}") {
             schedule.groups.push(parse_group(&mut cursor)?);
@@ -123,8 +134,15 @@ fn parse_group(cursor: &mut Cursor<'_>) -> Parsed<GroupSchedule> {
         };
         cursor.expect("[")?;
         let storage = cursor.list("]", parse_layout)?;
+        let mut map = Vec::new();
+        if cursor.eat_word("by") {
+            while cursor.eat("(") {
+                map.push(cursor.list(")", Cursor::number)?);
+                cursor.eat(",");
+            }
+        }
         cursor.expect(";")?;
-        tensors.push(TensorSchedule { name, compute, storage });
+        tensors.push(TensorSchedule { name, compute, storage, map });
     }
     let nest = parse_nest(cursor, &tensors)?;
     cursor.expect("}")?;
@@ -163,11 +181,7 @@ fn parse_nest(cursor: &mut Cursor<'_>, tensors: &[TensorSchedule]) -> Parsed<Nes
                 Ok(axis) => Ok(axis),
                 Err(_) => cursor.fail("an axis is not negative"),
             })?;
-            let role = match &cursor.name()?[..] {
-                "seq" => Role::Seq,
-                "par" => Role::Par,
-                _ => return cursor.fail("expected `seq` or `par`"),
-            };
+            let role = parse_role(cursor)?;
             cursor.expect(";")?;
             Ok(Nest::Points { statement, axes, role })
         }
@@ -192,10 +206,23 @@ fn parse_nest(cursor: &mut Cursor<'_>, tensors: &[TensorSchedule]) -> Parsed<Nes
                     break;
                 }
             }
-            cursor.expect("{")?;
+            let mut tile = None;
+            if cursor.eat_word("tile") {
+                tile = match cursor.number()? {
+                    width if width > 0 => Some(width),
+                    _ => return cursor.fail("a tile has at least one point"),
+                };
+            }
+            let role = if cursor.eat("{") {
+                Role::Seq
+            } else {
+                let role = parse_role(cursor)?;
+                cursor.expect("{")?;
+                role
+            };
             let inner = Box::new(parse_nest(cursor, tensors)?);
             cursor.expect("}")?;
-            Ok(Nest::Loop { forms, inner })
+            Ok(Nest::Loop { forms, tile, role, inner })
         }
         _ => cursor.fail("expected `points`, `phases` or `loop`"),
     })

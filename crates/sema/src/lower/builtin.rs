@@ -10,6 +10,7 @@ use super::module::loc;
 use super::value::{Form, R, Scalar, Val};
 use super::{Lower, unsupported};
 use crate::builtins::Function;
+use crate::formula::Writer;
 use crate::hir::{Arg, BinaryOp, ExprId};
 use crate::types::Ty;
 
@@ -36,6 +37,10 @@ impl<'p> Lower<'p> {
             Function::Print => return self.print(args),
             Function::Assert => return self.assertion(args),
             Function::Typeof => {
+                let jagged = args.first().and_then(|arg| jagged_text(&self.ty(arg.value)));
+                if let Some(text) = jagged {
+                    return Ok(Val::Host(HostArg::Str(text), HostType::Str));
+                }
                 let value = args.first().map(|arg| self.host_arg(arg.value)).transpose()?;
                 let Some(value) = value else { return unsupported(self.here, "`typeof`") };
                 let kind = HostKind::Intrinsic(Intrinsic::TypeOf, vec![value]);
@@ -129,8 +134,7 @@ impl<'p> Lower<'p> {
     fn print(&mut self, args: &'p [Arg]) -> R<Val<'p>> {
         let mut values = Vec::with_capacity(args.len());
         for arg in args {
-            let value = self.eval(arg.value)?;
-            values.push((self.settled(&value)?, self.ty(arg.value)));
+            values.push((self.printable(arg.value)?, self.ty(arg.value)));
         }
         let mut operands = Vec::with_capacity(args.len());
         for (value, ty) in &values {
@@ -138,6 +142,17 @@ impl<'p> Lower<'p> {
         }
         self.host_effect(HostKind::Intrinsic(Intrinsic::Print, operands));
         Ok(Val::unit())
+    }
+
+    /// A value that can be shown; a differential is the text of its equations.
+    pub(super) fn printable(&mut self, expr: ExprId) -> R<Val<'p>> {
+        if matches!(self.ty(expr), Ty::Differential(_)) && self.frame.tangents.is_none() {
+            let writer = Writer::new(self.program, self.typed, self.interner);
+            let text = writer.equations(self.frame.body, self.frame.instance, expr);
+            return Ok(Val::Host(HostArg::Str(text), HostType::Str));
+        }
+        let value = self.eval(expr)?;
+        self.settled(&value)
     }
 
     fn host_builtin(&mut self, function: Function, args: &'p [Arg], ty: &Ty) -> R<Val<'p>> {
@@ -295,4 +310,14 @@ impl<'p> Lower<'p> {
         let kind = InstKind::Reduce(Box::new(reduction));
         Ok(Val::Scalar(self.emit(Elem::Bool, kind, Loc::default())))
     }
+}
+
+/// A jagged array of scalars as it is spelled: no value of it need hold one.
+fn jagged_text(ty: &Ty) -> Option<String> {
+    let Ty::Jagged(element, levels @ 2..) = ty else { return None };
+    let Ty::Scalar(scalar) = &**element else { return None };
+    Some(match levels {
+        2 => format!("jagged[{}]", scalar.as_str()),
+        n => format!("jagged[{}; {n}d]", scalar.as_str()),
+    })
 }

@@ -22,10 +22,10 @@ use crate::types::{Ty, walk};
 
 /// A tensor, or part of one, that a request names.
 #[derive(Clone, Debug)]
-struct Target {
-    id: TensorId,
-    specs: Rc<Vec<Spec>>,
-    elem: Elem,
+pub(super) struct Target {
+    pub(super) id: TensorId,
+    pub(super) specs: Rc<Vec<Spec>>,
+    pub(super) elem: Elem,
     /// The axes that are left.
     rank: usize,
 }
@@ -331,6 +331,14 @@ impl<'p> Lower<'p> {
 
     /// The derivative of one tensor by another.
     fn jacobian(&mut self, of: &Target, by: &Target) -> R<Val<'p>> {
+        if self.recurrent.contains(&by.id) {
+            let what =
+                "a derivative by points of a recurrence that is computed with strings or enums";
+            return unsupported(self.here, what);
+        }
+        if self.leads_through_host(of.id, by.id) {
+            return self.host_jacobian(of, by);
+        }
         self.check_path(of, by)?;
         let (elem, span, rank) = (of.elem, self.here, of.rank + by.rank);
         let home = self.module();

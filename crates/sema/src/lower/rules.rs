@@ -151,8 +151,10 @@ impl<'p> Lower<'p> {
         let rule_body = self.function_region(rule_id, Some((rule, id)))?;
         let place = loc(self.here);
         let link = TirRule { function: rule_name.clone(), reverse: rule.reverse };
+        let rule_place = self.program.def(rule_def).name.span;
         let functions = &mut self.cx().tir.functions;
         functions.push(Function { name: name.clone(), body, rule: Some(link), loc: place });
+        let place = loc(rule_place);
         functions.push(Function { name: rule_name, body: rule_body, rule: None, loc: place });
         Ok(name)
     }

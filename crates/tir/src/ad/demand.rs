@@ -63,7 +63,7 @@ impl Ad<'_> {
     }
 
     /// The axes of a place that are neither fixed nor shared with the other place.
-    fn left(&self, place: &Place, other: &Place) -> R<Left> {
+    pub(super) fn left(&self, place: &Place, other: &Place) -> R<Left> {
         let Seed { at, .. } = self.seed_at(place);
         let ty = self.tensor_type(&place.tensor)?;
         let mut left = Left { n_axes: 0, n_points: Some(1) };
@@ -81,7 +81,8 @@ impl Ad<'_> {
     }
 }
 
-struct Left {
-    n_axes: usize,
+/// What is left of a place.
+pub(super) struct Left {
+    pub(super) n_axes: usize,
     n_points: Option<u128>,
 }

@@ -18,6 +18,7 @@ use crate::types::{Elem, Ident};
 
 /// One binding whose tangent is made.
 struct Tangent<'a> {
+    name: &'a Ident,
     seed: &'a Seed,
     seed_axes: &'a SeedAxes,
     stored: &'a Stored,
@@ -25,6 +26,18 @@ struct Tangent<'a> {
     /// The axes of the binding.
     dims: Vec<Var>,
     elem: Elem,
+}
+
+impl Tangent<'_> {
+    /// The point of the binding, in terms of the seed where an axis is left out.
+    fn point(&self) -> Vec<Subscript> {
+        let coords = self.dims.iter().zip(&self.stored.dropped);
+        let at = coords.map(|(dim, coord)| match coord {
+            Some(coord) => self.seed_axes.at[*coord].clone(),
+            None => (*dim).into(),
+        });
+        at.map(Subscript::Index).collect()
+    }
 }
 
 impl Ad<'_> {
@@ -84,7 +97,7 @@ impl Ad<'_> {
         let seed_axes = self.seed_axes(seed)?;
         let axes = self.axes_for(name)?;
         let dims: Vec<Var> = axes.iter().map(|axis| axis.var).collect();
-        let wanted = Tangent { seed, seed_axes: &seed_axes, stored, known, dims, elem };
+        let wanted = Tangent { name, seed, seed_axes: &seed_axes, stored, known, dims, elem };
         let mut clauses = Vec::new();
         let is_seed = *name == seed.tensor;
         let mut rest = box_of(&axes)?;
@@ -148,7 +161,8 @@ impl Ad<'_> {
             domain = domain.intersect(&conditions.on(&inner)?)?;
         }
         let mut insts = Vec::new();
-        let result = Beside::new(self, &tangents).code(&view.code, &mut insts)?;
+        let own = self.own_value(&mut insts, wanted.name, view, &wanted.point(), elem);
+        let result = Beside::new(self, &tangents, own).code(&view.code, &mut insts)?;
         let Some(result) = result else { return Ok(Region::yielding([zero(elem)])) };
         let mut code = Region { params: Vec::new(), insts, results: vec![result] };
         super::tidy::drop_dead(&mut code);

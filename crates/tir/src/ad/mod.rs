@@ -12,6 +12,9 @@
 //! | `reverse`, `key`, `pullback` | adjoint bindings, subscripts that are data, adjoints of code |
 //! | `sum` | sums over domains in which indices are determined |
 //! | `partial`, `rules`, `linear` | derivatives of operations and of functions with a rule |
+//! | `host` | paths through host code |
+//! | `watch`, `probe` | comparing rules with differences, if asked to |
+//! | `note` | what was chosen, and why |
 //! | `regroup`, `uses`, `tidy`, `fault`, `context` | order of groups, what code mentions, helpers |
 //!
 //! A tangent binding `y_tan` holds how each point of `y` follows one point of a parameter; an
@@ -31,12 +34,15 @@ mod diagonal;
 mod fault;
 mod flow;
 mod forward;
+mod host;
 mod key;
 mod leaf;
 mod lift;
 mod linear;
+mod note;
 mod partial;
 mod paths;
+mod probe;
 mod pullback;
 mod regroup;
 mod request;
@@ -51,12 +57,16 @@ mod tangent;
 mod tidy;
 mod uses;
 mod view;
+mod watch;
 
 use einlang_source::{Diagnostics, FileId, Span};
 
 use crate::module::Module;
 use crate::passes::{Ctx, inline_calls};
 use crate::region::InstKind;
+pub use host::lower_host_requests;
+pub use watch::{Watch, watch_rules};
+
 use context::Ad;
 use fault::Fault;
 

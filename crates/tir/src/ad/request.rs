@@ -112,6 +112,7 @@ impl Ad<'_> {
         let mut plans = HashMap::new();
         for entry in &entries {
             let plan = self.plan(name, entry, made, around).map_err(|f| f.or_at(entry.loc))?;
+            self.note(entry, &plan, made)?;
             plans.insert(entry.number, plan);
         }
         around.pop();

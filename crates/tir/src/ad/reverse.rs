@@ -243,7 +243,7 @@ impl Ad<'_> {
 
     /// The result of a clause as it is stored, where nothing is reduced: `1 - y[i] * y[i]` and not
     /// `1 - tanh(…) * tanh(…)`.
-    fn own_value(
+    pub(super) fn own_value(
         &mut self,
         out: &mut Vec<Inst>,
         reader: &Ident,

@@ -35,12 +35,18 @@ pub(super) struct Beside<'a, 'm> {
     rounded: HashSet<u32>,
     /// The values that flow into the result; others need no tangent.
     flowing: HashSet<u32>,
+    /// The result as it is stored.
+    own: Option<(u32, Arg)>,
 }
 
 impl<'a, 'm> Beside<'a, 'm> {
-    pub(super) fn new(ad: &'a mut Ad<'m>, of: &'a Tangents<'a>) -> Beside<'a, 'm> {
+    pub(super) fn new(
+        ad: &'a mut Ad<'m>,
+        of: &'a Tangents<'a>,
+        own: Option<(u32, Arg)>,
+    ) -> Beside<'a, 'm> {
         let (tangents, rounded, flowing) = (HashMap::new(), HashSet::new(), HashSet::new());
-        Beside { ad, of, tangents, rounded, flowing }
+        Beside { ad, of, tangents, rounded, flowing, own }
     }
 
     /// Writes code with its tangents; gives the tangent of the result.
@@ -196,7 +202,9 @@ impl<'a, 'm> Beside<'a, 'm> {
         if args.iter().any(|arg| self.is_rounded(arg)) {
             return Err(Fault::through_integer(inst.loc));
         }
-        let applied = Applied { op, args, result: result.into(), loc: inst.loc };
+        let stored = self.own.as_ref().filter(|(number, _)| *number == result.number);
+        let value = stored.map_or_else(|| result.into(), |(_, stored)| stored.clone());
+        let applied = Applied { op, args, result: value, loc: inst.loc };
         let mut sum = None;
         for (which, arg) in args.iter().enumerate() {
             let Some(tangent) = self.tangent(arg) else { continue };

@@ -171,6 +171,22 @@ impl HostInst {
         }
     }
 
+    /// The blocks directly inside, to be changed.
+    pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
+        match &mut self.kind {
+            HostKind::If(_, then, otherwise) => vec![then, otherwise],
+            HostKind::Switch(_, cases, otherwise) => {
+                cases.iter_mut().map(|case| &mut case.1).chain([otherwise]).collect()
+            }
+            HostKind::Match(_, arms, otherwise) => {
+                arms.iter_mut().map(|arm| &mut arm.1).chain(otherwise).collect()
+            }
+            HostKind::For(_, _, _, body) | HostKind::Try(body) => vec![body],
+            HostKind::While(_, condition, body) => vec![condition, body],
+            _ => Vec::new(),
+        }
+    }
+
     /// The operands, without those inside blocks.
     pub fn args(&self) -> Vec<&HostArg> {
         match &self.kind {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Cursor, Parsed};
+use crate::answer::{Answer, How};
 use crate::module::{
     Binding, Check, Clause, Function, Group, Module, Rule, Symbol, SymbolSource, Until,
 };
@@ -91,6 +92,9 @@ impl Parser<'_> {
         } else if self.cursor.eat_word("input") {
             let input = self.tensor()?;
             self.module.inputs.push(input);
+        } else if self.cursor.eat_word("request") {
+            let answer = self.answer()?;
+            self.module.answers.push(answer);
         } else if self.cursor.eat_word("output") {
             let names = self.cursor.list(Cursor::ident)?;
             self.module.outputs.extend(names);
@@ -98,6 +102,24 @@ impl Parser<'_> {
             return self.cursor.fail("expected an item of a module");
         }
         self.cursor.expect(";")
+    }
+
+    fn answer(&mut self) -> Parsed<Answer> {
+        let what = self.cursor.string()?;
+        let Some((of, by)) = what.split_once(" / ") else {
+            return self.cursor.fail("expected a target and a parameter");
+        };
+        let Some(how) = How::parse(self.cursor.word()?) else {
+            return self.cursor.fail("expected how a request was answered");
+        };
+        self.cursor.expect_word("of")?;
+        let target = self.cursor.ident()?;
+        let read = match self.cursor.eat_word("by") {
+            true => Some(self.cursor.ident()?),
+            false => None,
+        };
+        let (of, by, why) = (of.to_owned(), by.to_owned(), self.cursor.string()?);
+        Ok(Answer { of, by, how, why, target, read, loc: Loc::default() })
     }
 
     fn symbol(&mut self) -> Parsed<()> {

@@ -5,6 +5,7 @@ use std::fmt::{self, Write as _};
 use einlang_index::{Domain, Quasi, Var};
 
 use super::quoted;
+use crate::answer::Answer;
 use crate::module::{Binding, Clause, Condition, Function, Group, Module, Symbol, SymbolSource};
 use crate::op::Trap;
 use crate::region::{Def, Region, Tensor};
@@ -85,6 +86,11 @@ impl<'a> Printer<'a> {
         }
         for input in &module.inputs {
             self.line(&format!("input {};", self.tensor(input)));
+        }
+        for Answer { of, by, how, why, target, read, .. } in &module.answers {
+            let read = read.as_ref().map_or(String::new(), |read| format!(" by {read}"));
+            let what = quoted(&format!("{of} / {by}"));
+            self.line(&format!("request {what} {how} of {target}{read} {};", quoted(why)));
         }
         module.functions.iter().for_each(|function| self.function(function));
         module.groups.iter().for_each(|group| self.group(group));
