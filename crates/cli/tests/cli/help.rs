@@ -2,7 +2,7 @@
 
 use crate::support::Sandbox;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: &[&str] = &[
     "run",
     "repl",
     "check",
