@@ -56,7 +56,7 @@ fn main() {
         let mut session =
             Session::new(&world).with_options(Options { outputs, ..Options::default() });
         let text = case.text.replace(LONG, SHORT);
-        let file = session.add_text(case.name, &text);
+        let file = session.add_text(case.name, text);
         let executable = session.build(file).expect("invariant: the program is right");
         let mut options = RunOptions::default();
         options.limits.backend = Backend::Bytecode;
