@@ -12,6 +12,8 @@ mod json;
 mod latency;
 mod llvm;
 mod manifest;
+mod memory;
+mod probes;
 mod process;
 mod project;
 mod run;
@@ -34,6 +36,8 @@ usage: cargo xtask <task> [arguments]
   tidy [--verbose]       layering, file budgets, error pages, text hygiene, manifests, links
   bless [filter…]        rewrite the expectations of fixture tests and list what changed
   bench [name…]          benchmarks, start-up time (`startup`) and the time to machine code (`latency`)
+  bench memory           the tensor storage of long recurrences
+  bench probes           kernels with hand-written schedules against hand-written C
   help                   this text
 
 steps of `test`, in order:

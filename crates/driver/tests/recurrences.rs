@@ -13,7 +13,7 @@ use einlang_driver::{Backend, Session, StoragePlan};
 use einlang_interp::io::MemoryIo;
 use einlang_interp::value::HostValue;
 use einlang_loops::decide::{Storage, is_legal};
-use einlang_loops::ir::parse_kernel;
+use einlang_loops::ir::{parse_kernel, verify};
 use einlang_loops::plan::{Choices, plan};
 use einlang_loops::schedule::{Compute, Layout, Schedule, parse_schedules};
 use einlang_loops::window::{StorageReport, analyse_program};
@@ -169,6 +169,14 @@ fn other_schedules(
         let mut options = RunOptions::default();
         options.limits.backend = Backend::Bytecode;
         let shown = schedule.to_string();
+        assert_eq!(parse_schedules(&shown), Ok(vec![schedule.clone()]), "{shown}");
+        let choices = Choices { schedules: vec![schedule.clone()], ..choices.clone() };
+        if let Ok(other) = plan(module, &choices) {
+            let kernel = other.kernel.to_string();
+            assert_eq!(verify(&other.kernel), [], "{shown}\n{kernel}");
+            let again = parse_kernel(&kernel).map(|kernel| kernel.to_string());
+            assert_eq!(again.as_ref(), Ok(&kernel), "{kernel}");
+        }
         options.limits.schedules = vec![schedule];
         assert_eq!(&run(executable, &options), wanted, "{shown}\n{text}");
     }

@@ -5,6 +5,7 @@
 //! | [`window`] | how much of a recurrence anybody can observe |
 //! | [`schedule`] | orders, roles and storage as plain data |
 //! | [`decide`] | a schedule for a module |
+//! | `regroup` | groups that a schedule runs in one nest |
 //! | [`lower`] | the loop IR that a schedule directs, mechanically |
 //! | `improve` | what is done to loop IR once it is there |
 //! | [`ir`] | the loop IR |
@@ -19,6 +20,7 @@ mod improve;
 pub mod ir;
 pub mod lower;
 pub mod plan;
+mod regroup;
 pub mod schedule;
 mod text;
 pub mod window;

@@ -7,6 +7,7 @@ use crate::decide::{Storage, decide, is_legal, join_producers};
 use crate::improve::improve;
 use crate::ir::Kernel;
 use crate::lower::{NotLowered, lower};
+use crate::regroup::merge_groups;
 use crate::schedule::Schedule;
 
 /// What may be chosen.
@@ -43,16 +44,17 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
         Stopped::Broken { pass, .. } => NotLowered::new(format!("`{pass}` broke the module")),
     })?;
     let given = choices.schedules.iter().find(|schedule| schedule.module == module.name);
-    let alone = given.is_some().then(|| module.clone());
-    let joined = join_producers(module);
-    let (module, schedule) = match (given, alone) {
-        (Some(given), _) if is_legal(&joined, given) => (joined, given.clone()),
-        // Whoever wrote it may have left every producer in a group of its own.
-        (Some(given), Some(alone)) if is_legal(&alone, given) => (alone, given.clone()),
-        (Some(_), _) => return Err(NotLowered::new("the schedule given for it is not legal")),
-        (None, _) => {
-            let schedule = decide(&joined, choices.storage)?;
-            (joined, schedule)
+    let schedule = match given {
+        Some(given) => {
+            merge_groups(&mut module, given);
+            match is_legal(&module, given) {
+                true => given.clone(),
+                false => return Err(NotLowered::new("the schedule given for it is not legal")),
+            }
+        }
+        None => {
+            module = join_producers(module);
+            decide(&module, choices.storage)?
         }
     };
     let mut kernel = lower(&module, &schedule)?;

@@ -10,7 +10,7 @@ use einlang_index::{Affine, Domain, Var};
 
 use crate::module::{Binding, Module, Relation};
 use crate::op::Op;
-use crate::region::{Combiner, Inst, InstKind, Region};
+use crate::region::{Arg, Combiner, Inst, InstKind, Region, Subscript};
 use crate::types::Ident;
 
 /// Operations on floats by kind.
@@ -217,7 +217,14 @@ impl<'m> Counter<'m> {
                 for a in over.sets() {
                     sets.extend(reduction.domain.sets().iter().filter_map(|b| a.intersect(b).ok()));
                 }
-                let inside = Domain::of_sets(dims, sets);
+                let mut inside = Domain::of_sets(dims, sets);
+                let key = reduction.guard.as_ref().and_then(|guard| key_of(guard, over.dims()));
+                if let Some(key) = key {
+                    // Terms are grouped by their key once: each is in one group.
+                    let rest: Vec<Var> =
+                        inside.dims().iter().copied().filter(|dim| *dim != key).collect();
+                    inside = inside.project(&rest).unwrap_or(inside);
+                }
                 let mut sum = self.region(&reduction.body, &inside);
                 if let Some(guard) = &reduction.guard {
                     sum.add(self.region(guard, &inside));
@@ -237,4 +244,45 @@ impl<'m> Counter<'m> {
             }
         }
     }
+}
+
+/// The dimension around a reduction that a guard compares a key of its terms with.
+fn key_of(guard: &Region, around: &[Var]) -> Option<Var> {
+    let defined = |arg: &Arg| match arg {
+        Arg::Value(value) => guard
+            .insts
+            .iter()
+            .find(|inst| inst.results.iter().any(|def| def.as_scalar() == Some(*value))),
+        _ => None,
+    };
+    let InstKind::Op(Op::Eq, sides) = &defined(guard.results.first()?)?.kind else { return None };
+    let [a, b] = &sides[..] else { return None };
+    [(a, b), (b, a)].into_iter().find_map(|(key, bin)| {
+        let InstKind::Index(expr) = &defined(bin)?.kind else { return None };
+        let bin = expr.as_var().filter(|var| around.contains(var))?;
+        // What the key is computed from must not depend on the bin.
+        let mut open = vec![defined(key)?];
+        while let Some(inst) = open.pop() {
+            let mentions = |at: &Subscript| match at {
+                Subscript::Index(expr) => expr.mentions(bin),
+                Subscript::Value(arg) => {
+                    open.extend(defined(arg));
+                    false
+                }
+            };
+            let depends = match &inst.kind {
+                InstKind::Read(read) => read.place.at.iter().map(mentions).any(|m| m),
+                InstKind::Index(expr) => expr.mentions(bin),
+                InstKind::Op(_, args) => {
+                    open.extend(args.iter().filter_map(defined));
+                    false
+                }
+                _ => true,
+            };
+            if depends {
+                return None;
+            }
+        }
+        Some(bin)
+    })
 }

@@ -44,6 +44,13 @@ impl<'c> Emit<'c, '_> {
         match &state.sum {
             _ if fold.key.is_some() => self.visits(fold, &state)?,
             Some(sum) if fold.resume.is_none() && fold.ranges.len() == 1 => {
+                let range = &fold.ranges[0];
+                let plain = fold.guard.is_none() && fold.within.is_none();
+                if let Some(rounds) = self.few(range).filter(|_| plain) {
+                    return self
+                        .short_sum(fold, &state, sum, range, rounds)
+                        .and_then(|()| self.end_fold(fold, &state));
+                }
                 self.blocked(fold, &state, sum)?;
             }
             _ => self.rounds(&fold.ranges, fold, &state, state.next)?,
@@ -88,6 +95,10 @@ impl<'c> Emit<'c, '_> {
         let Some((range, rest)) = ranges.split_first() else {
             return self.term(fold, state, &mut |emit, terms| emit.combine(fold, state, terms));
         };
+        if let (Some(rounds), None) = (self.few(range), resume) {
+            let inside = &mut |emit: &mut Self| emit.rounds(rest, fold, state, None);
+            return self.written_out(range.var, rounds, inside);
+        }
         let hi = self.bound(&range.hi)?;
         let lo = match resume {
             Some(slot) => self.builder.build_load(self.i64_type(), slot, "next")?.into_int_value(),
@@ -110,6 +121,8 @@ impl<'c> Emit<'c, '_> {
         hi: IntValue<'c>,
         inside: impl FnOnce(&mut Self) -> Result<()>,
     ) -> Result<()> {
+        self.known.remove(&var);
+        self.looped_in_lanes(var);
         let var = self.var_slot(var)?;
         let (before, top, end) = (self.block("before"), self.block("each"), self.block("end"));
         let some = self.compare(IntPredicate::SLT, lo, hi)?;

@@ -12,6 +12,7 @@
 //! | `op.rs`, `cast.rs` | scalar operations |
 //! | `fold.rs`, `sums.rs`, `keys.rs` | folds, sums in pairs, reductions by keys |
 //! | `lanes/` | loops whose rounds are lanes of vectors |
+//! | `short.rs` | loops and folds that are written out |
 //! | `service.rs` | calls of the surroundings |
 
 mod cast;
@@ -22,6 +23,7 @@ mod lanes;
 mod memory;
 mod op;
 mod service;
+mod short;
 mod stmt;
 mod sums;
 
@@ -75,6 +77,11 @@ pub(crate) fn emit<'c>(
     let body = context.append_basic_block(function, "body");
     let missing = || Refused("the function has no frame".to_owned());
     let frame = function.get_nth_param(0).ok_or_else(missing)?.into_pointer_value();
+    let rounds = {
+        let builder = context.create_builder();
+        builder.position_at_end(entry);
+        builder.build_alloca(context.i64_type(), "rounds")?
+    };
     let mut emit = Emit {
         kernel,
         context,
@@ -83,14 +90,17 @@ pub(crate) fn emit<'c>(
         function,
         entry,
         frame,
+        rounds,
         vars: HashMap::new(),
         before: HashMap::new(),
         values: HashMap::new(),
+        known: HashMap::new(),
         buffers: Vec::new(),
         lanes: None,
         tables: Tables { checked, ..Tables::default() },
     };
     emit.builder.position_at_end(body);
+    emit.builder.build_store(rounds, emit.i64(0))?;
     emit.begin()?;
     emit.stmts(&kernel.body)?;
     emit.builder.build_return(Some(&emit.i64(0)))?;
@@ -109,11 +119,15 @@ struct Emit<'c, 'k> {
     /// The block of slots.
     entry: BasicBlock<'c>,
     frame: PointerValue<'c>,
+    /// How many rounds were not told to the surroundings yet.
+    rounds: PointerValue<'c>,
     /// The slots of indices and symbols.
     vars: HashMap<Var, PointerValue<'c>>,
     /// The block before each loop that is open, by its index.
     before: HashMap<Var, BasicBlock<'c>>,
     values: HashMap<u32, BasicValueEnum<'c>>,
+    /// The numbers that variables are known to be.
+    known: HashMap<Var, i64>,
     buffers: Vec<Slots<'c>>,
     /// The lanes, inside a loop of them.
     lanes: Option<lanes::Lanes<'c>>,

@@ -1,6 +1,5 @@
 //! Statements, branches and loops.
 
-use einlang_index::MinMax;
 use einlang_loops::ir::{Block, BufferId, Condition, Loop, Operand, Stmt, Subscript, UntilLoop};
 use einlang_tir::region::Value;
 use einlang_tir::types::{ElemKind, Ident};
@@ -32,9 +31,8 @@ impl<'c> Emit<'c, '_> {
                 let value = self.bound(expr)?;
                 let slot = self.var_slot(*var)?;
                 self.builder.build_store(slot, value)?;
-                if let MinMax::Value(expr) = expr {
-                    self.bound_in_lanes(*var, expr)?;
-                }
+                self.note(*var, expr);
+                self.bound_in_lanes(*var, expr)?;
             }
             Stmt::Param { var, value, site } => {
                 let signed = value.elem().kind() == ElemKind::Signed;
@@ -80,6 +78,7 @@ impl<'c> Emit<'c, '_> {
             Stmt::Fold(fold) => self.fold(fold)?,
             Stmt::CheckShape(buffer, site) => self.check_shape(*buffer, i64::from(site.0) + 1)?,
             Stmt::Alloc(buffer) => self.alloc(*buffer)?,
+            Stmt::Free(buffer) if self.is_on_stack(buffer.0 as usize) => {}
             Stmt::Free(buffer) => {
                 self.service(Field::free, &[self.i64(i64::from(buffer.0)).into()])?;
             }
@@ -159,7 +158,9 @@ impl<'c> Emit<'c, '_> {
         self.branch(holds, yes, no)?;
         for (start, block) in [(yes, then), (no, otherwise)] {
             self.at(start);
+            let known = self.known.clone();
             self.stmts(block)?;
+            self.known = known;
             self.yielded(block, &slots)?;
             self.jump(end)?;
         }
@@ -196,6 +197,11 @@ impl<'c> Emit<'c, '_> {
         {
             return self.lane_loop(of, width);
         }
+        if let Some(rounds) = self.short(of) {
+            return self.written_out(of.range.var, rounds, &mut |emit| emit.stmts(&of.body));
+        }
+        self.known.remove(&of.range.var);
+        self.looped_in_lanes(of.range.var);
         let range = &of.range;
         let (lo, hi) = (self.bound(&range.lo)?, self.bound(&range.hi)?);
         let var = self.var_slot(range.var)?;
@@ -251,11 +257,11 @@ impl<'c> Emit<'c, '_> {
     /// Counts the rounds of a loop without loops in it, before the first; the others are counted by
     /// those inside them. Limits and interruptions are seen between such loops, not within one.
     pub(super) fn ticked(&mut self, of: &Loop, lo: IntValue<'c>, hi: IntValue<'c>) -> Result<()> {
-        if of.until.is_some() || has_loops(&of.body) {
+        if of.until.is_some() || self.has_loops(&of.body) {
             return Ok(());
         }
         let rounds = self.builder.build_int_nsw_sub(hi, lo, "rounds")?;
-        self.ask(Field::tick, &[rounds.into()], -1)
+        self.tick(rounds)
     }
 
     /// The slots of an open axis: its extent and whether the condition ended it.
@@ -286,7 +292,7 @@ impl<'c> Emit<'c, '_> {
         let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
         let planes = self.add(index, self.i64(1))?;
         self.builder.build_store(*extent, planes)?;
-        self.ask(Field::tick, &[self.i64(1).into()], -1)?;
+        self.tick(self.i64(1))?;
         for buffer in &until.buffers {
             let dims = &self.kernel.buffers[buffer.0 as usize].dims;
             let axis = dims.iter().position(|dim| dim.extent.as_var() == Some(until.extent));
@@ -337,13 +343,13 @@ impl<'c> Emit<'c, '_> {
         }
         Ok(())
     }
-}
 
-/// Whether a block has loops in it: then they count themselves.
-fn has_loops(block: &Block) -> bool {
-    block.stmts.iter().any(|stmt| match stmt {
-        Stmt::Loop(_) => true,
-        Stmt::If { then, otherwise, .. } => has_loops(then) || has_loops(otherwise),
-        _ => false,
-    })
+    /// Whether a block has loops in it: then they count themselves.
+    fn has_loops(&self, block: &Block) -> bool {
+        block.stmts.iter().any(|stmt| match stmt {
+            Stmt::Loop(of) => self.short(of).is_none() || self.has_loops(&of.body),
+            Stmt::If { then, otherwise, .. } => self.has_loops(then) || self.has_loops(otherwise),
+            _ => false,
+        })
+    }
 }

@@ -16,7 +16,7 @@ use super::fold::State;
 use super::{Emit, Refused, Result};
 
 /// How many partial sums there are in a block.
-const LANES: usize = 8;
+pub(super) const LANES: usize = 8;
 
 /// How many terms a block has.
 const BLOCK: i64 = 128;
@@ -51,7 +51,7 @@ impl<'c> Emit<'c, '_> {
         self.constant(Const::float(elem, -0.0))
     }
 
-    fn plus(
+    pub(super) fn plus(
         &mut self,
         sum: &Sum<'c>,
         a: BasicValueEnum<'c>,
@@ -132,6 +132,8 @@ impl<'c> Emit<'c, '_> {
             return Err(Refused("a sum with several indices has no blocks".to_owned()));
         };
         let (lo, hi) = (self.bound(&range.lo)?, self.bound(&range.hi)?);
+        self.known.remove(&range.var);
+        self.looped_in_lanes(range.var);
         let var = self.var_slot(range.var)?;
         let (before, top) = (self.block("blocks"), self.block("block"));
         let (close, end) = (self.block("close"), self.block("end"));
@@ -260,7 +262,7 @@ impl<'c> Emit<'c, '_> {
 }
 
 /// Whether a term is a few plain operations, so that eight of them are still small.
-fn is_small(fold: &Fold) -> bool {
+pub(super) fn is_small(fold: &Fold) -> bool {
     let plain = |block: &Block| {
         block.stmts.len() <= LARGEST
             && block.stmts.iter().all(|stmt| {

@@ -215,7 +215,7 @@ fn shake_nest(nest: &mut Nest, source: &mut Source<'_>) {
                 let at = small(source, 0, axes.len() as i64 - 2) as usize;
                 axes.swap(at, at + 1);
             }
-            *role = source.pick(&[Role::Seq, Role::Par]);
+            *role = source.pick(&[Role::Seq, Role::Par, Role::Lane(4), Role::Unroll(3)]);
         }
         Nest::Phases(phases) => {
             if phases.len() > 1 && chance(source, 3) {
@@ -223,8 +223,11 @@ fn shake_nest(nest: &mut Nest, source: &mut Source<'_>) {
             }
             phases.iter_mut().for_each(|phase| shake_nest(phase, source));
         }
-        Nest::Loop { forms, inner, .. } => {
-            // A skew by another axis, or a loop over another axis around it.
+        Nest::Loop { forms, role, inner, .. } => {
+            if chance(source, 4) {
+                *role = source.pick(&[Role::Par, Role::Lane(4), Role::Unroll(2)]);
+            }
+            // A skew by another axis, or a loop over another axis around it, by tiles or not.
             let change = small(source, 0, 3);
             if change == 0 {
                 for (_, form) in forms.iter_mut() {
@@ -249,8 +252,12 @@ fn shake_nest(nest: &mut Nest, source: &mut Source<'_>) {
                 });
                 let around = around.collect();
                 let old = std::mem::replace(nest, Nest::Phases(Vec::new()));
-                let (tile, inner) = (None, Box::new(old));
-                *nest = Nest::Loop { forms: around, tile, role: Role::Seq, inner };
+                let (tile, inner) = (source.pick(&[None, Some(2), Some(5)]), Box::new(old));
+                let role = match tile {
+                    Some(_) => Role::Seq,
+                    None => source.pick(&[Role::Seq, Role::Par, Role::Lane(2), Role::Unroll(4)]),
+                };
+                *nest = Nest::Loop { forms: around, tile, role, inner };
                 return;
             }
             shake_nest(inner, source);

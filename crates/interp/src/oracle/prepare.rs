@@ -194,7 +194,6 @@ impl<'m> Prepare<'m> {
                 left: self.index(&condition.left)?,
                 relation: condition.relation,
                 right: self.index(&condition.right)?,
-                sides: [text(&condition.left), text(&condition.right)],
                 message: check.message.clone(),
                 trap: check.trap,
                 loc: check.loc,

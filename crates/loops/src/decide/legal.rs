@@ -63,7 +63,8 @@ fn group_is_legal(
         });
         let rings: Vec<bool> = rings.collect();
         let seen = observers.sees_all_of(&tensor.name);
-        rings.len() <= 1 && rings.iter().all(|enough| *enough) && (tensor.map.is_empty() || !seen)
+        let plain = tensor.map.is_empty() && !tensor.stack;
+        rings.len() <= 1 && rings.iter().all(|enough| *enough) && (plain || !seen)
     });
     if reads_itself_by_data(group) {
         let found = find_order(module, group).ok();
@@ -99,7 +100,7 @@ fn has_rank(group: &Group, nest: &Nest) -> bool {
         Nest::Loop { forms, tile, role, inner } => {
             let inside: BTreeSet<Statement> = statements(inner).into_iter().collect();
             let named: BTreeSet<Statement> = forms.iter().map(|form| form.0).collect();
-            let fits = !(tile.is_some() && matches!(role, Role::Lane(_) | Role::Unroll));
+            let fits = !(tile.is_some() && matches!(role, Role::Lane(_) | Role::Unroll(_)));
             fits && inside == named
                 && forms.len() == named.len()
                 && forms.iter().all(|(s, form)| form.coefficients.len() == rank(*s))

@@ -31,6 +31,7 @@ use self::windows::{Observers, fold_storage};
 use crate::lower::NotLowered;
 use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule, TensorSchedule};
 
+pub(crate) use at_reads::whole_uses;
 pub use join::join_producers;
 pub use legal::is_legal;
 
@@ -89,6 +90,7 @@ impl Deciding<'_> {
             compute: Compute::Here,
             storage: vec![Layout::Full; binding.axes.len()],
             map: Vec::new(),
+            stack: false,
         });
         let nest = nest_of(group, &order, ordered);
         let mut decided = GroupSchedule { tensors: tensors.collect(), nest };

@@ -86,6 +86,8 @@ pub struct Buffer {
     pub dims: Vec<BufferDim>,
     /// Whether it is remembered which elements were stored.
     pub marks: bool,
+    /// Whether it lies on the stack where its size is a constant.
+    pub stack: bool,
     /// Where the tensor was defined.
     pub loc: Loc,
 }

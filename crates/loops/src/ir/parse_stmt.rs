@@ -332,18 +332,18 @@ impl Reader<'_> {
     }
 }
 
-/// The most lanes that a loop may have.
-const MOST_LANES: i64 = 64;
+/// The most rounds of a loop that run at once.
+const MOST_AT_ONCE: i64 = 64;
 
 /// Reads a role.
 pub(crate) fn parse_role(cursor: &mut Cursor<'_>) -> Parsed<Role> {
     match &cursor.name()?[..] {
         "seq" => Ok(Role::Seq),
         "par" => Ok(Role::Par),
-        "unroll" => Ok(Role::Unroll),
-        "lane" => match cursor.number()? {
-            width @ 2..=MOST_LANES => Ok(Role::Lane(width as u32)),
-            _ => cursor.fail("there are 2 to 64 lanes"),
+        what @ ("lane" | "unroll") => match (cursor.number()?, what) {
+            (width @ 2..=MOST_AT_ONCE, "lane") => Ok(Role::Lane(width as u32)),
+            (rounds @ 2..=MOST_AT_ONCE, _) => Ok(Role::Unroll(rounds as u32)),
+            _ => cursor.fail("2 to 64 rounds can run at once"),
         },
         _ => cursor.fail("expected `seq`, `par`, `lane` or `unroll`"),
     }

@@ -59,9 +59,13 @@ impl Printer<'_> {
                 .map(|dim| format!("{} ({})", show_layout(&dim.layout), self.quasi(&dim.extent)))
                 .collect();
             let marks = if buffer.marks { " marks" } else { "" };
+            let stack = if buffer.stack { " stack" } else { "" };
             let name = show_name(buffer.name.as_str());
-            let line =
-                format!("buffer {at} {kind}{name}: {}[{}]{marks};", buffer.elem, dims.join(", "));
+            let line = format!(
+                "buffer {at} {kind}{name}: {}[{}]{marks}{stack};",
+                buffer.elem,
+                dims.join(", ")
+            );
             self.line(1, &line);
         }
         for (at, site) in self.kernel.sites.iter().enumerate() {
@@ -282,6 +286,6 @@ pub(crate) fn show_role(role: Role) -> String {
         Role::Seq => "seq".to_owned(),
         Role::Par => "par".to_owned(),
         Role::Lane(width) => format!("lane {width}"),
-        Role::Unroll => "unroll".to_owned(),
+        Role::Unroll(rounds) => format!("unroll {rounds}"),
     }
 }

@@ -86,14 +86,14 @@ pub enum Role {
     Par,
     /// In any order, so many at a time as lanes of vectors; what is left at the end is masked.
     Lane(u32),
-    /// One after the other, written out where the number of rounds is known and small.
-    Unroll,
+    /// In any order, so many at a time, written out.
+    Unroll(u32),
 }
 
 impl Role {
     /// Whether the rounds may run in any order.
     pub fn is_free(self) -> bool {
-        matches!(self, Role::Par | Role::Lane(_))
+        self != Role::Seq
     }
 }
 
@@ -179,7 +179,8 @@ pub enum Combine {
     Op(Op),
     /// By an operation on a scalar, in pairs by position: the association of the extent.
     Pairs(Op),
-    /// By a block over the state and the term, which need not be of the same type.
+    /// By a block over the state and the term, which need not be of the same type. It sees the
+    /// indices of the fold.
     Block {
         /// The state so far.
         left: Vec<Value>,

@@ -330,12 +330,13 @@ impl Verifier<'_> {
             self.add("typed", "a fold starts with a term that is no state".to_owned());
         }
         self.open_block(&fold.body, &terms);
-        (self.values, self.vars) = (values.clone(), vars);
+        self.values = values.clone();
         if let Combine::Block { left, right, block } = &fold.combine {
             left.iter().chain(right).for_each(|value| self.define(*value));
             self.block(block, &elems);
             self.values = values;
         }
+        self.vars = vars;
         fold.results.iter().for_each(|value| self.define(*value));
     }
 }

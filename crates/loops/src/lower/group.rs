@@ -49,7 +49,7 @@ impl Lower<'_> {
             let marks = self.marked.contains(&binding.name);
             let until = group.until.as_ref().map(|until| until.extent);
             let buffer = &mut self.kernel.buffers[id.0 as usize];
-            (buffer.marks, buffer.loc) = (marks, binding.loc);
+            (buffer.marks, buffer.stack, buffer.loc) = (marks, tensor.stack, binding.loc);
             if !tensor.map.is_empty() {
                 self.mapped(id, &tensor.map)?;
             }

@@ -10,6 +10,7 @@
 //! | file | owns |
 //! |---|---|
 //! | `scan.rs` | loops over domains |
+//! | `pack.rs` | copies of inputs in panels |
 //! | `group.rs`, `nest.rs` | groups, their memory, their loops |
 //! | `split.rs`, `peel.rs` | rounds and points that are computed apart, so that the others need no tests |
 //! | `region.rs`, `read.rs`, `fold.rs` | what is computed at a point |
@@ -25,6 +26,7 @@ mod free;
 mod group;
 mod keyed;
 mod nest;
+mod pack;
 mod peel;
 mod read;
 mod region;
@@ -85,6 +87,9 @@ pub fn lower(module: &Module, schedule: &Schedule) -> Result<Kernel> {
     lower.inputs();
     let mut out = Vec::new();
     lower.entry(&mut out)?;
+    for pack in &schedule.packs {
+        lower.pack(pack, &mut out)?;
+    }
     for group in &module.groups {
         lower.top_group(group, &mut out)?;
     }
@@ -130,6 +135,8 @@ struct Lower<'m> {
     tensors: HashMap<Ident, BufferId>,
     /// The buffers whose dimensions are forms of the axes.
     maps: HashMap<BufferId, Vec<Vec<i64>>>,
+    /// The buffers in panels: the axis, and how many planes a panel has.
+    panels: HashMap<BufferId, (usize, i64)>,
     /// The variables that have a value here, innermost last.
     bound: Bound,
     /// The loops around, innermost last, with how many variables are bound outside and whether they
@@ -189,6 +196,7 @@ impl<'m> Lower<'m> {
             values: HashMap::new(),
             tensors: HashMap::new(),
             maps: HashMap::new(),
+            panels: HashMap::new(),
             bound: Bound::default(),
             loops: Vec::new(),
             fixed: None,
@@ -219,6 +227,7 @@ impl<'m> Lower<'m> {
             elem: ty.elem,
             dims: dims.collect(),
             marks: false,
+            stack: false,
             loc: Default::default(),
         };
         let id = self.kernel.add_buffer(buffer);

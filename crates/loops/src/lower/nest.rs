@@ -121,6 +121,9 @@ impl Lower<'_> {
         open: Option<Open>,
         out: &mut Vec<Stmt>,
     ) -> Result<()> {
+        if open.is_none() && inside.values().all(|rest| rest.sets().is_empty()) {
+            return Ok(());
+        }
         let mut projected = Domain::nothing([var]);
         for rest in inside.values() {
             let mut dims = vec![var];
@@ -221,7 +224,11 @@ impl Lower<'_> {
         }
         let domain = domain.simplified_given(&self.context);
         let domain = if domain.sets().len() > 1 { domain.disjoint()? } else { domain };
-        let domain = match role.is_free() {
+        let runs = |set: &Set| {
+            let scan = scan_set(set, &dims, false, &self.context);
+            scan.is_ok_and(|scan| scan.levels.iter().any(|level| matches!(level, Level::Range(_))))
+        };
+        let domain = match role.is_free() && domain.sets().iter().all(runs) {
             true => self.peeled(clause, domain),
             false => domain,
         };

@@ -33,6 +33,13 @@ impl Lower<'_> {
         if self.maps.contains_key(&buffer) {
             at = self.read_mapped(read, buffer)?;
         }
+        if self.panels.contains_key(&buffer) {
+            if !read.proved || read.default.is_some() {
+                let why = format!("a read of `{}` in panels that is tested", name.as_str());
+                return Err(NotLowered::new(why));
+            }
+            at = self.in_panels(buffer, &at)?;
+        }
         let own = self.around.iter().any(|around| around.names.contains(name));
         let marks = self.marked.contains(name);
         let by_data = is_by_data(&read.place.at);

@@ -25,8 +25,23 @@ pub struct Schedule {
     pub module: String,
     /// Whether a product that is added may be rounded together with the sum.
     pub fma: bool,
-    /// Its groups.
+    /// Sizes for which there is code of its own, by their names.
+    pub variant: Vec<(String, i64)>,
+    /// Inputs that are copied first, into panels.
+    pub packs: Vec<Pack>,
+    /// Its groups, each with the tensors of one group of the module or of several in a row.
     pub groups: Vec<GroupSchedule>,
+}
+
+/// An input in panels: so many planes of an axis lie next to each other, panel after panel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pack {
+    /// The input.
+    pub tensor: Ident,
+    /// The axis that is divided.
+    pub axis: usize,
+    /// How many planes a panel has.
+    pub width: i64,
 }
 
 /// The schedule of a group.
@@ -51,6 +66,8 @@ pub struct TensorSchedule {
     /// The dimensions of its memory as linear forms of its axes; the axes themselves if there is
     /// none.
     pub map: Vec<Vec<i64>>,
+    /// Whether it lies on the stack where its size is a constant.
+    pub stack: bool,
 }
 
 impl TensorSchedule {

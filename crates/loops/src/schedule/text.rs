@@ -17,7 +17,7 @@ use std::fmt;
 use einlang_tir::order::{Form, Statement};
 use einlang_tir::types::Ident;
 
-use super::{Compute, GroupSchedule, Layout, Nest, Role, Schedule, TensorSchedule};
+use super::{Compute, GroupSchedule, Layout, Nest, Pack, Role, Schedule, TensorSchedule};
 use crate::ir::{parse_role, show_role};
 use crate::text::{Cursor, Parsed, TextError, show_name};
 
@@ -25,6 +25,12 @@ impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fma = if self.fma { " fma" } else { "" };
         writeln!(f, "schedule {}{fma} {{", show_name(&self.module))?;
+        for (name, value) in &self.variant {
+            writeln!(f, "  variant {} = {value};", show_name(name))?;
+        }
+        for Pack { tensor, axis, width } in &self.packs {
+            writeln!(f, "  pack {} axis {axis} by {width};", show_name(tensor.as_str()))?;
+        }
         self.groups.iter().try_for_each(|group| show_group(group, f))?;
         f.write_str("}\n")
     }
@@ -41,7 +47,8 @@ fn show_group(group: &GroupSchedule, f: &mut fmt::Formatter<'_>) -> fmt::Result 
         let name = show_name(tensor.name.as_str());
         let map: Vec<String> = tensor.map.iter().map(|form| show_form(form)).collect();
         let by = if map.is_empty() { String::new() } else { format!(" by {}", map.join(", ")) };
-        writeln!(f, "    tensor {name} {compute} [{}]{by};", storage.join(", "))?;
+        let stack = if tensor.stack { " stack" } else { "" };
+        writeln!(f, "    tensor {name} {compute} [{}]{by}{stack};", storage.join(", "))?;
     }
     show_nest(&group.nest, group, 2, f)?;
     f.write_str("  }\n")
@@ -113,12 +120,34 @@ pub fn parse_schedules(text: &str) -> Result<Vec<Schedule>, TextError> {
         let mut schedule = Schedule { module: cursor.name()?, ..Schedule::default() };
         schedule.fma = cursor.eat_word("fma");
         cursor.expect("{")?;
+        while cursor.eat_word("variant") {
+            let name = cursor.name()?;
+            cursor.expect("=")?;
+            schedule.variant.push((name, cursor.number()?));
+            cursor.expect(";")?;
+        }
+        while cursor.eat_word("pack") {
+            schedule.packs.push(parse_pack(&mut cursor)?);
+        }
         while !cursor.eat("}") {
             schedule.groups.push(parse_group(&mut cursor)?);
         }
         schedules.push(schedule);
     }
     Ok(schedules)
+}
+
+fn parse_pack(cursor: &mut Cursor<'_>) -> Parsed<Pack> {
+    let tensor = Ident::new(&cursor.name()?);
+    cursor.expect_word("axis")?;
+    let axis = usize::try_from(cursor.number()?);
+    cursor.expect_word("by")?;
+    let width = cursor.number()?;
+    cursor.expect(";")?;
+    match axis {
+        Ok(axis) if width > 0 => Ok(Pack { tensor, axis, width }),
+        _ => cursor.fail("a panel is a part of an axis"),
+    }
 }
 
 fn parse_group(cursor: &mut Cursor<'_>) -> Parsed<GroupSchedule> {
@@ -141,8 +170,9 @@ fn parse_group(cursor: &mut Cursor<'_>) -> Parsed<GroupSchedule> {
                 cursor.eat(",");
             }
         }
+        let stack = cursor.eat_word("stack");
         cursor.expect(";")?;
-        tensors.push(TensorSchedule { name, compute, storage, map });
+        tensors.push(TensorSchedule { name, compute, storage, map, stack });
     }
     let nest = parse_nest(cursor, &tensors)?;
     cursor.expect("}")?;

@@ -14,9 +14,9 @@ use super::module::loc;
 use super::order::Unit;
 use super::types::elem_of;
 use super::value::{Form, R, Scalar, Val};
-use crate::hir::{Block, ExprId, Pattern, PatternKind, Statement};
+use crate::hir::{Block, ExprId, ExprKind, Pattern, PatternKind, Statement};
 use crate::shapes::{Check, CheckKind};
-use crate::types::{InstanceId, Ty};
+use crate::types::{InstanceId, Ty, walk};
 
 impl<'p> Lower<'p> {
     pub(super) fn eval_block(&mut self, block: &'p Block) -> R<Val<'p>> {
@@ -236,26 +236,49 @@ impl<'p> Lower<'p> {
     /// Puts the checks of a statement into the code.
     pub(super) fn checks_in(&mut self, span: Span) -> R<()> {
         let checks = &self.shapes.instance(self.frame.instance).checks;
-        for check in checks {
-            let inside = check.span.file == span.file
-                && span.start <= check.span.start
-                && check.span.end <= span.end;
-            if inside && !check.conditional {
+        let tested = checks.iter().filter(|check| !check.conditional && within(check.span, span));
+        let tested: Vec<&Check> = tested.collect();
+        if tested.is_empty() {
+            return Ok(());
+        }
+        // What fails inside a `try` is caught there.
+        let tries: Vec<Span> = self
+            .tries()
+            .into_iter()
+            .filter(|inner| *inner != span && within(*inner, span))
+            .collect();
+        for check in tested {
+            if !tries.iter().any(|inner| within(check.span, *inner)) {
                 self.check(check)?;
             }
         }
         Ok(())
     }
 
+    /// What stands after each `try` of the body.
+    fn tries(&mut self) -> Vec<Span> {
+        let body = self.body();
+        let mut spans = Vec::new();
+        walk::visit(body, body.value.into_iter().collect(), &mut |_, kind| {
+            if let ExprKind::Try(value) = kind {
+                spans.push(body.span(*value));
+            }
+        });
+        spans
+    }
+
     /// Puts the checks that stand under a condition, or depend on an index, where they are needed.
-    pub(super) fn conditional_checks(&mut self, span: Span) -> R<()> {
+    /// `loaded` are those about the value of the expression itself.
+    pub(super) fn conditional_checks(&mut self, span: Span, loaded: bool) -> R<()> {
         let instance = self.frame.instance;
         if !self.conditional.contains(&(instance, span)) {
             return Ok(());
         }
         let checks = &self.shapes.instance(instance).checks;
         for check in checks.iter().filter(|check| check.conditional && check.span == span) {
-            self.check(check)?;
+            if matches!(check.kind, CheckKind::Loaded) == loaded {
+                self.check(check)?;
+            }
         }
         Ok(())
     }
@@ -302,7 +325,7 @@ impl<'p> Lower<'p> {
         let equal = self.emit(Elem::Bool, kind, loc(check.span));
         let condition = self.arg(&equal)?;
         let (otherwise, ()) = self.region(|cx| {
-            let message = Message::from(format!("{message} (")).value(left).text(", ");
+            let message = Message::from(format!("{message} (")).value(left).text(" and ");
             cx.trap(trap, message.value(right).text(")"), loc(check.span));
             Ok((Vec::new(), ()))
         })?;
@@ -310,6 +333,10 @@ impl<'p> Lower<'p> {
         self.push_inst(Vec::new(), kind, loc(check.span));
         Ok(())
     }
+}
+
+fn within(inner: Span, outer: Span) -> bool {
+    inner.file == outer.file && outer.start <= inner.start && inner.end <= outer.end
 }
 
 /// A pattern without its annotation.

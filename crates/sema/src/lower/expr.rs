@@ -41,7 +41,7 @@ impl<'p> Lower<'p> {
         let outer = std::mem::replace(&mut self.here, span);
         let hint = self.hint.take();
         self.depth += 1;
-        self.conditional_checks(span)?;
+        self.conditional_checks(span, false)?;
         let value = match self.depth > super::MAX_DEPTH {
             true => unsupported(span, "expressions nested this deeply"),
             false => self.eval_here(expr, hint),
@@ -55,6 +55,8 @@ impl<'p> Lower<'p> {
         {
             std::rc::Rc::make_mut(&mut self.frame.exprs).insert(expr, value.clone());
         }
+        // What was loaded can be looked at only now.
+        self.conditional_checks(span, true)?;
         Ok(value)
     }
 

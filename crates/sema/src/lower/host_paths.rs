@@ -141,7 +141,8 @@ struct Paths<'l, 'p> {
 
 impl<'l, 'p> Paths<'l, 'p> {
     fn new(lower: &'l Lower<'p>, made: HashMap<u32, &'l HostInst>) -> Paths<'l, 'p> {
-        let mut named = HashMap::new();
+        // Definitions may have moved since other modules read them.
+        let mut named = lower.former.clone();
         let mut outputs = HashMap::new();
         for (at, info) in lower.tensors.iter().enumerate() {
             if let Home::Module(home) = info.home {

@@ -33,6 +33,15 @@ impl Part {
     }
 }
 
+/// What a read gives outside.
+#[derive(Clone)]
+pub(super) enum Outside<'p> {
+    /// An element, evaluated where it is needed.
+    Element(ExprId),
+    /// A value in the shape of the slices.
+    Whole(Val<'p>, Vec<Part>),
+}
+
 /// A list that is read, and what it is called.
 #[derive(Clone)]
 pub(super) struct List {
@@ -76,11 +85,41 @@ impl<'p> Lower<'p> {
             of = super::block::item_type(&of);
         }
         let item = self.host_type(&of)?;
+        let default = default.map(|default| self.default_of(default, &parts)).transpose()?;
         let value = self.gathered(&parts, &mut Vec::new(), &item, &mut |cx, at| {
-            cx.list_point(&list, at, default, &of)
+            cx.list_point(&list, at, default.as_ref(), &of)
         })?;
         let of: Ty = self.ty(expr);
         self.lifted(value, &of, "item")
+    }
+
+    /// The default of a read. That of slices has their shape, and is evaluated once.
+    pub(super) fn default_of(&mut self, default: ExprId, parts: &[Part]) -> R<Outside<'p>> {
+        if parts.iter().all(|part| part.as_point().is_some()) {
+            return Ok(Outside::Element(default));
+        }
+        let value = self.eval(default)?;
+        Ok(Outside::Whole(self.settled(&value)?, parts.to_vec()))
+    }
+
+    /// What a default is at a point.
+    pub(super) fn default_at(
+        &mut self,
+        default: &Outside<'p>,
+        at: &[HostArg],
+        of: &Ty,
+    ) -> R<Val<'p>> {
+        let (value, parts) = match default {
+            Outside::Element(expr) => return self.eval(*expr),
+            Outside::Whole(value, parts) => (value.clone(), parts),
+        };
+        let mut within = Vec::with_capacity(parts.len());
+        for (part, coordinate) in parts.iter().zip(at) {
+            if let Part::Slice(lo, _) = part {
+                within.push(self.host_op(Op::Sub, vec![coordinate.clone(), lo.clone()]));
+            }
+        }
+        self.element_at(value, &within, of)
     }
 
     /// What stands on each axis; `length` gives the length of one.
@@ -231,7 +270,7 @@ impl<'p> Lower<'p> {
         &mut self,
         list: &List,
         at: &[HostArg],
-        default: Option<ExprId>,
+        default: Option<&Outside<'p>>,
         of: &Ty,
     ) -> R<HostArg> {
         let Some(default) = default else { return self.list_item(list, at, 0) };
@@ -241,7 +280,7 @@ impl<'p> Lower<'p> {
             let host = cx.list_item(list, at, 0)?;
             cx.lifted(host, of, "item")
         };
-        let value = self.host_if(&inside, of, found, |cx| cx.eval(default))?;
+        let value = self.host_if(&inside, of, found, |cx| cx.default_at(default, at, of))?;
         self.hosted(&value, of)
     }
 

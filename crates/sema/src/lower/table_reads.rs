@@ -7,7 +7,7 @@ use einlang_tir::op::{Op, Trap};
 use einlang_tir::types::Elem;
 
 use super::access::Spec;
-use super::lists::Part;
+use super::lists::{Outside, Part};
 use super::module::loc;
 use super::tables::{Table, i64_const};
 use super::value::{Form, R, Scalar, Val};
@@ -114,7 +114,8 @@ impl<'p> Lower<'p> {
         if default.is_some() && whole.is_none() {
             return unsupported(self.here, format!("a part of `{name}` in its definition"));
         }
-        let element = self.table_point(table, &at, whole, &ty)?;
+        let whole = whole.map(Outside::Element);
+        let element = self.table_point(table, &at, whole.as_ref(), &ty)?;
         match &element {
             _ if rest.is_empty() => Ok(element),
             Val::Host(host, ty) => {
@@ -145,6 +146,8 @@ impl<'p> Lower<'p> {
         expr: ExprId,
     ) -> R<Val<'p>> {
         let ty = self.ty(expr);
+        let default = default.map(|default| self.default_of(default, parts)).transpose()?;
+        let default = default.as_ref();
         let Some(leaves) = self.leaf_types(&table.element) else {
             let item = self.host_type(&table.element)?;
             let list = self.gathered(parts, &mut Vec::new(), &item, &mut |cx, at| {
@@ -178,7 +181,7 @@ impl<'p> Lower<'p> {
         &mut self,
         table: &Table,
         at: &[HostArg],
-        default: Option<ExprId>,
+        default: Option<&Outside<'p>>,
         ty: &Ty,
     ) -> R<Val<'p>> {
         let truth = HostType::Scalar(Elem::Bool);
@@ -195,7 +198,7 @@ impl<'p> Lower<'p> {
         let found = |cx: &mut Self| cx.table_item(table, position);
         let inside = self.host_bool(inside);
         self.host_if(&inside, ty, found, |cx| match default {
-            Some(default) => cx.eval(default),
+            Some(default) => cx.default_at(default, at, ty),
             None => {
                 let name = cx.local_name(table.local);
                 let message = format!("`{name}` is read outside its box");

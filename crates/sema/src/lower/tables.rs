@@ -67,7 +67,7 @@ impl<'p> Lower<'p> {
         let instance = self.typed.instance(self.frame.instance);
         let mut found = Vec::new();
         walk::visit(self.body(), vec![expr], &mut |expr, kind| {
-            if self.is_beyond_regions(expr, kind) {
+            if self.is_beyond_regions(expr, kind) || self.is_open_table(kind) {
                 found.push(expr);
             }
             let is_host = |ty: &Ty| !matches!(ty, Ty::Fn(_)) && !self.is_plain(ty);
@@ -114,6 +114,16 @@ impl<'p> Lower<'p> {
     /// Whether a record of numbers has tensors among them.
     pub(super) fn has_tensors(&self, ty: &Ty) -> bool {
         self.leaf_types(ty).is_some_and(|leaves| leaves.iter().any(|leaf| leaf.rank > 0))
+    }
+
+    /// Whether an expression is a definition that the host is in the middle of.
+    fn is_open_table(&self, kind: &ExprKind) -> bool {
+        match kind {
+            ExprKind::Name(Res::Local(local)) => {
+                self.tables.iter().any(|table| table.local == *local)
+            }
+            _ => false,
+        }
     }
 
     /// Whether an expression reads a definition that the host is computing.

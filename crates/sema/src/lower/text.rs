@@ -233,7 +233,9 @@ impl<'p> Lower<'p> {
     pub(super) fn attempt(&mut self, value: ExprId, expr: ExprId) -> R<Val<'p>> {
         let (result, inner) = (self.ty(expr), self.ty(value));
         let (block, ()) = self.block(Vec::new(), |cx| {
+            let span = cx.body().span(value);
             let value = cx.eval(value)?;
+            cx.checks_in(span)?;
             Ok((vec![cx.hosted(&value, &inner)?], ()))
         })?;
         let host = self.host_type(&result)?;

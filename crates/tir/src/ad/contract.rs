@@ -4,15 +4,20 @@
 //! `sum[i](u[i] * J[i, j])` is the adjoint of the parameter for the weights `u`. The vector becomes
 //! a binding and the seed. A Jacobian that was only named, and leaves the module nowhere, is a
 //! request at each of its reads.
+//!
+//! The vector may depend on indices around the sum: then there is one sweep for each of their
+//! values. A product of two Jacobians is such a sum, in which either of them can be the vector; the
+//! side with fewer points is chosen, and neither the other Jacobian nor the product of matrices is
+//! computed.
 
 use std::collections::{HashMap, HashSet};
 
-use einlang_index::{Domain, Var};
+use einlang_index::{Domain, Quasi, Var};
 
 use super::context::Ad;
 use super::fault::R;
 use super::uses::{Uses, slice};
-use crate::module::{Axis, Binding, Clause};
+use crate::module::{Axis, Binding, Clause, box_of};
 use crate::op::Op;
 use crate::region::{
     Arg, Combiner, Def, Inst, InstKind, Place, Reduction, Region, Subscript, Value,
@@ -27,6 +32,23 @@ pub(super) enum Side {
     Parameter(Ident),
     /// The target's, with this vector.
     Target(Ident),
+}
+
+/// So many factors of a product are tried.
+const MAX_WAYS: usize = 8;
+
+/// One way to see a sum as the contraction of a Jacobian with a vector.
+struct Way {
+    /// The position of the entry, and the factors of the vector.
+    entry: usize,
+    factors: Vec<Arg>,
+    of: Place,
+    by: Place,
+    /// Whether it is summed over the parameter.
+    by_parameter: bool,
+    /// The axes around that the vector depends on: one sweep for each point.
+    axes: Vec<Axis>,
+    n_sweeps: Option<u128>,
 }
 
 impl Ad<'_> {
@@ -80,7 +102,7 @@ impl Ad<'_> {
         let n_before = self.sides.len();
         for Clause { guard, body, .. } in &mut clauses {
             for region in guard.iter_mut().chain([body]) {
-                self.contract_region(region)?;
+                self.contract_region(region, &binding.axes)?;
             }
         }
         if self.sides.len() > n_before {
@@ -89,17 +111,17 @@ impl Ad<'_> {
         Ok(())
     }
 
-    fn contract_region(&mut self, region: &mut Region) -> R<()> {
+    fn contract_region(&mut self, region: &mut Region, around: &[Axis]) -> R<()> {
         for inst in &mut region.insts {
             for inner in inst.regions_mut() {
-                self.contract_region(inner)?;
+                self.contract_region(inner, around)?;
             }
             let (InstKind::Reduce(reduction), [Def::Scalar(value)]) =
                 (&inst.kind, &inst.results[..])
             else {
                 continue;
             };
-            if let Some((of, by, side)) = self.contraction(reduction, inst.loc)? {
+            if let Some((of, by, side)) = self.contraction(reduction, around, inst.loc)? {
                 self.sides.insert(value.number, side);
                 inst.kind = InstKind::Deriv { of, by };
             }
@@ -108,50 +130,99 @@ impl Ad<'_> {
     }
 
     /// The entry and the vector that a sum contracts, if it does.
-    fn contraction(&mut self, reduction: &Reduction, loc: Loc) -> R<Option<(Place, Place, Side)>> {
+    fn contraction(
+        &mut self,
+        reduction: &Reduction,
+        around: &[Axis],
+        loc: Loc,
+    ) -> R<Option<(Place, Place, Side)>> {
         if reduction.combine != Combiner::Op(Op::Add) || !reduction.body.params.is_empty() {
             return Ok(None);
         }
         let start_is_zero =
             reduction.start.args().iter().all(|arg| super::context::is_number(arg, 0.0));
-        let Some((entry, factors)) = factors(&reduction.body).filter(|_| start_is_zero) else {
+        if !start_is_zero {
+            return Ok(None);
+        }
+        let mut ways = Vec::new();
+        for (entry, factors) in factors(&reduction.body) {
+            ways.extend(self.way(reduction, around, entry, factors)?);
+        }
+        ways.sort_by_key(|way| (way.n_sweeps.is_none(), way.n_sweeps, way.axes.len()));
+        for way in ways {
+            let Some(vector) = self.vector(reduction, &way, loc)? else { continue };
+            let Way { of, by, by_parameter, axes, .. } = way;
+            let at = |axis: &Axis| Subscript::Index(axis.var.into());
+            let swept = |place: &Place| Place {
+                tensor: place.tensor.clone(),
+                at: axes.iter().map(at).collect(),
+            };
+            return Ok(Some(match by_parameter {
+                true => (of, swept(&by), Side::Parameter(vector)),
+                false => (swept(&of), by, Side::Target(vector)),
+            }));
+        }
+        Ok(None)
+    }
+
+    /// How a sum can be a contraction of one of its factors, unless all of it is cheaper.
+    fn way(
+        &self,
+        reduction: &Reduction,
+        around: &[Axis],
+        entry: usize,
+        factors: Vec<Arg>,
+    ) -> R<Option<Way>> {
+        let InstKind::Deriv { of, by } = &reduction.body.insts[entry].kind else {
             return Ok(None);
         };
-        let (of, by) = match &reduction.body.insts[entry].kind {
-            InstKind::Deriv { of, by } => (of.clone(), by.clone()),
-            _ => return Ok(None),
-        };
         let dims = reduction.domain.dims();
-        let (summed, free) = match (spans(&by, dims), spans(&of, dims)) {
-            (true, false) => (&by, &of),
-            (false, true) => (&of, &by),
+        let (by_parameter, free) = match (spans(by, dims), spans(of, dims)) {
+            (true, false) => (true, of),
+            (false, true) => (false, by),
             _ => return Ok(None),
         };
         if mentions(free, dims) || free.at.iter().any(|at| matches!(at, Subscript::Value(_))) {
             return Ok(None);
         }
-        let Some(vector) = self.vector(reduction, entry, &factors, summed, loc)? else {
+        let insts = &reduction.body.insts;
+        let before: Vec<Inst> = [&insts[..entry], &insts[entry + 1..]].concat();
+        let mut uses = Uses::of_args(&factors);
+        slice(&before, &mut uses);
+        uses.vars.extend(reduction.domain.params());
+        if let Some(guard) = &reduction.guard {
+            uses.region(guard);
+        }
+        let axes: Vec<Axis> =
+            around.iter().filter(|axis| uses.vars.contains(&axis.var)).cloned().collect();
+        let vars: Vec<Var> = axes.iter().map(|axis| axis.var).collect();
+        // A vector for each point of the other side is no saving.
+        if mentions(free, &vars) {
             return Ok(None);
-        };
-        let whole = |place: &Place| Place { tensor: place.tensor.clone(), at: Vec::new() };
-        Ok(Some(match summed == &by {
-            true => (of, whole(&by), Side::Parameter(vector)),
-            false => (whole(&of), by, Side::Target(vector)),
-        }))
+        }
+        let n_sweeps = n_points(axes.iter().map(|axis| &axis.dim.extent));
+        let n_all = [of, by].map(|place| {
+            let ty = self.tensor_type(&place.tensor).ok()?;
+            n_points(ty.dims.iter().map(|dim| &dim.extent))
+        });
+        if let (Some(n), [Some(of), Some(by)]) = (n_sweeps, n_all)
+            && n > 1
+            && n > of.min(by)
+        {
+            return Ok(None);
+        }
+        let (of, by) = (of.clone(), by.clone());
+        Ok(Some(Way { entry, factors, of, by, by_parameter, axes, n_sweeps }))
     }
 
-    /// The product of the other factors as a binding over the axes that are summed.
-    fn vector(
-        &mut self,
-        reduction: &Reduction,
-        entry: usize,
-        factors: &[Arg],
-        summed: &Place,
-        loc: Loc,
-    ) -> R<Option<Ident>> {
+    /// The product of the other factors as a binding over the axes that are summed, after those
+    /// around that it depends on.
+    fn vector(&mut self, reduction: &Reduction, way: &Way, loc: Loc) -> R<Option<Ident>> {
+        let summed = if way.by_parameter { &way.by } else { &way.of };
         let ty = self.tensor_type(&summed.tensor)?;
         let mut before = reduction.body.insts.clone();
-        before.remove(entry);
+        before.remove(way.entry);
+        let factors = &way.factors;
         let mut uses = Uses::of_args(factors);
         let mut insts = slice(&before, &mut uses);
         uses.vars.extend(reduction.domain.params());
@@ -160,9 +231,11 @@ impl Ad<'_> {
         }
         let dims = reduction.domain.dims();
         let inside: HashSet<u32> = defined(&insts, reduction.guard.as_ref());
-        let is_known =
-            uses.vars.iter().all(|var| dims.contains(var) || self.is_global(&(*var).into()));
-        if !is_known
+        let is_known = |var: &Var| {
+            let around = way.axes.iter().any(|axis| axis.var == *var);
+            around || dims.contains(var) || self.is_global(&(*var).into())
+        };
+        if !uses.vars.iter().all(is_known)
             || uses.values.iter().any(|number| !inside.contains(number))
             || uses.tensors.iter().any(|name| self.tensor_type(name).is_err())
             || factors.iter().any(|arg| arg.elem() != Some(ty.elem))
@@ -179,9 +252,17 @@ impl Ad<'_> {
         let result = product.unwrap_or_else(|| super::context::one(ty.elem));
         let body = Region { params: Vec::new(), insts, results: vec![result] };
         let vars: Vec<Var> = summed.at.iter().filter_map(bare).collect();
-        let axes = vars.iter().zip(&ty.dims);
-        let axes = axes.map(|(var, dim)| Axis { var: *var, dim: dim.clone() }).collect();
-        let domain = Domain::of_sets(vars, reduction.domain.sets().iter().cloned()).into();
+        let own = vars.iter().zip(&ty.dims);
+        let own = own.map(|(var, dim)| Axis { var: *var, dim: dim.clone() });
+        let axes: Vec<Axis> = way.axes.iter().cloned().chain(own).collect();
+        let mut sets = Vec::new();
+        for set in reduction.domain.sets() {
+            for outer in box_of(&way.axes)?.sets() {
+                sets.push(set.intersect(outer)?);
+            }
+        }
+        let all: Vec<Var> = axes.iter().map(|axis| axis.var).collect();
+        let domain = Domain::of_sets(all, sets).into();
         let guard = reduction.guard.clone();
         let name = self.fresh_name(&format!("{}_seed", summed.tensor.as_str()));
         let clauses = vec![Clause { domain, guard, body, loc }];
@@ -232,30 +313,39 @@ fn inline_reads(region: &mut Region, named: &HashMap<Ident, (Vec<Var>, Place, Pl
     Ok(changed)
 }
 
-/// The position of the one entry of a product, and the other factors.
-fn factors(body: &Region) -> Option<(usize, Vec<Arg>)> {
+/// The positions of the entries of a product, each with the other factors.
+fn factors(body: &Region) -> Vec<(usize, Vec<Arg>)> {
     let leading = leading(body);
     let leads = |arg: &Arg| matches!(arg, Arg::Value(v) if leading.contains(&v.number));
-    let mut factors = Vec::new();
-    let mut at = body.results.first()?.clone();
-    loop {
-        let Arg::Value(value) = &at else { return None };
-        let position = body.insts.iter().position(|inst| defines(inst, value))?;
+    let mut found = Vec::new();
+    let mut open: Vec<(Arg, Vec<Arg>)> =
+        body.results.first().map(|arg| (arg.clone(), Vec::new())).into_iter().collect();
+    while let Some((Arg::Value(value), factors)) = open.pop() {
+        let Some(position) = body.insts.iter().position(|inst| defines(inst, &value)) else {
+            continue;
+        };
         match &body.insts[position].kind {
-            InstKind::Deriv { .. } => return Some((position, factors)),
+            InstKind::Deriv { .. } => found.push((position, factors)),
             InstKind::Op(Op::Mul, args) => {
-                let [a, b] = &args[..] else { return None };
-                let (next, factor) = match (leads(a), leads(b)) {
-                    (true, _) => (a, b),
-                    (false, true) => (b, a),
-                    (false, false) => return None,
-                };
-                factors.push(factor.clone());
-                at = next.clone();
+                let [a, b] = &args[..] else { continue };
+                for (next, factor) in [(b, a), (a, b)] {
+                    if leads(next) && found.len() + open.len() < MAX_WAYS {
+                        open.push((next.clone(), [&factors[..], &[factor.clone()]].concat()));
+                    }
+                }
             }
-            _ => return None,
+            _ => {}
         }
     }
+    found
+}
+
+/// The number of points of a box; none if it depends on symbols.
+fn n_points<'a>(mut extents: impl Iterator<Item = &'a Quasi>) -> Option<u128> {
+    extents.try_fold(1u128, |all, extent| {
+        let extent = extent.as_constant().and_then(|n| u128::try_from(n).ok())?;
+        all.checked_mul(extent)
+    })
 }
 
 fn defines(inst: &Inst, value: &Value) -> bool {

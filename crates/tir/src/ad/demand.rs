@@ -18,19 +18,19 @@ use crate::types::Ident;
 impl Ad<'_> {
     /// Forward or reverse.
     pub(super) fn choose(&self, entry: &Entry, leaf: bool) -> R<Plan> {
-        let weighted = |tensor: &Ident, vector: &Ident| Seed {
-            tensor: tensor.clone(),
-            at: Vec::new(),
+        let weighted = |place: &Place, vector: &Ident| Seed {
+            tensor: place.tensor.clone(),
+            at: vec![Coord::Axis; place.at.len()],
             vector: Some(vector.clone()),
             leaf: false,
         };
         match self.sides.get(&entry.number) {
             Some(Side::Parameter(vector)) => {
-                let seed = weighted(&entry.by.tensor, vector);
+                let seed = weighted(&entry.by, vector);
                 return Ok(Plan::Forward(Seed { leaf, ..seed }));
             }
             Some(Side::Target(vector)) => {
-                return Ok(Plan::Reverse(weighted(&entry.of.tensor, vector)));
+                return Ok(Plan::Reverse(weighted(&entry.of, vector)));
             }
             None => {}
         }

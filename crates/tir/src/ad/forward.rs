@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use einlang_index::{Domain, Var};
+use einlang_index::Domain;
 
 use super::context::{Ad, one, zero};
-use super::diagonal::Dropped;
+use super::diagonal::Bands;
 use super::fault::R;
-use super::seed::{Equal, Seed, SeedAxes, Stored, seeded_domain};
+use super::seed::{Equal, Layout, Seed, SeedAxes, Stored, seeded_domain};
 use super::sum::Sum;
 use super::tangent::{Beside, Tangents};
 use super::view::View;
@@ -21,22 +21,16 @@ struct Tangent<'a> {
     name: &'a Ident,
     seed: &'a Seed,
     seed_axes: &'a SeedAxes,
-    stored: &'a Stored,
     known: &'a HashMap<Ident, Stored>,
-    /// The axes of the binding.
-    dims: Vec<Var>,
+    /// Where the points are stored.
+    layout: Layout,
     elem: Elem,
 }
 
 impl Tangent<'_> {
-    /// The point of the binding, in terms of the seed where an axis is left out.
+    /// The point of the binding.
     fn point(&self) -> Vec<Subscript> {
-        let coords = self.dims.iter().zip(&self.stored.dropped);
-        let at = coords.map(|(dim, coord)| match coord {
-            Some(coord) => self.seed_axes.at[*coord].clone(),
-            None => (*dim).into(),
-        });
-        at.map(Subscript::Index).collect()
+        self.layout.at.iter().cloned().map(Subscript::Index).collect()
     }
 }
 
@@ -49,10 +43,10 @@ impl Ad<'_> {
         known: &mut HashMap<Ident, Stored>,
     ) -> R<()> {
         let new: Vec<Ident> = nodes.iter().filter(|n| !known.contains_key(*n)).cloned().collect();
-        let dropped = self.tangent_axes(seed, &new, known);
+        let bands = self.tangent_axes(seed, &new, known)?;
         for name in &new {
-            let dropped = dropped.get(name).cloned().unwrap_or_default();
-            let stored = self.stored_tangent(seed, name, dropped)?;
+            let bands = bands.get(name).cloned().unwrap_or_default();
+            let stored = self.stored_tangent(seed, name, bands)?;
             known.insert(name.clone(), stored);
         }
         for name in &new {
@@ -66,14 +60,15 @@ impl Ad<'_> {
 
     /// The name under which a tangent is stored. A tensor that is perturbed and does not depend
     /// on itself has the seed as its tangent.
-    fn stored_tangent(&mut self, seed: &Seed, name: &Ident, dropped: Dropped) -> R<Stored> {
+    fn stored_tangent(&mut self, seed: &Seed, name: &Ident, bands: Bands) -> R<Stored> {
+        let bands = self.narrow(name, bands)?;
         let is_leaf = *name == seed.tensor && (seed.leaf || !self.depends_on_itself(name));
         let name = match (is_leaf, &seed.vector) {
             (true, None) => None,
             (true, Some(vector)) => Some(vector.clone()),
             (false, _) => Some(self.derived_name(name, "tan", &seed.tensor)),
         };
-        Ok(Stored { name, number: 1.0, dropped })
+        Ok(Stored { name, number: 1.0, bands })
     }
 
     /// `x_tan`, or `x_tan.p` if that is taken.
@@ -96,8 +91,8 @@ impl Ad<'_> {
         let (elem, loc) = (self.tensor_type(name)?.elem, self.loc_of(name));
         let seed_axes = self.seed_axes(seed)?;
         let axes = self.axes_for(name)?;
-        let dims: Vec<Var> = axes.iter().map(|axis| axis.var).collect();
-        let wanted = Tangent { name, seed, seed_axes: &seed_axes, stored, known, dims, elem };
+        let layout = self.layout(&axes, &stored.bands, &seed_axes)?;
+        let wanted = Tangent { name, seed, seed_axes: &seed_axes, known, layout, elem };
         let mut clauses = Vec::new();
         let is_seed = *name == seed.tensor;
         let mut rest = box_of(&axes)?;
@@ -106,30 +101,27 @@ impl Ad<'_> {
             clauses.push(self.tangent_clause(&wanted, view, is_seed)?);
         }
         if is_seed && !rest.always_empty_given(self.facts.set()).is_true() {
-            let domain = seeded_domain(&rest, &wanted.dims, &stored.dropped, &seed_axes)?;
+            let domain = seeded_domain(&rest, &wanted.layout)?;
             let body = Region::yielding([zero(elem)]);
             let body = self.seeded_body(&wanted, body, None)?;
             clauses.push(Clause { domain: domain.into(), guard: None, body, loc });
         }
-        let kept = axes.iter().zip(&stored.dropped).filter(|(_, dropped)| dropped.is_none());
-        let kept: Vec<Axis> = kept.map(|(axis, _)| axis.clone()).collect();
-        let axes = [seed_axes.axes, kept].concat();
+        let axes = wanted.layout.axes;
         self.add_binding(Binding { name: own, elem, axes, clauses, zero_fill: false, loc })
     }
 
     /// The tangent of one clause, with the axes that are left out fixed by the seed.
     fn tangent_clause(&mut self, wanted: &Tangent<'_>, mut view: View, is_seed: bool) -> R<Clause> {
-        let (stored, seed_axes) = (wanted.stored, wanted.seed_axes);
         let mut later = Substitution::default();
-        for (axis, coord) in stored.dropped.iter().enumerate() {
-            if let Some(coord) = coord {
-                later.vars.insert(view.domain.dims()[axis], seed_axes.at[*coord].clone());
+        for (dim, at) in view.domain.dims().iter().zip(&wanted.layout.at) {
+            if at.as_var() != Some(*dim) {
+                later.vars.insert(*dim, at.clone());
             }
         }
         later.region(&mut view.code)?;
         let guards = view.guards.iter_mut().chain(&mut view.guard);
         guards.into_iter().try_for_each(|guard| later.region(guard))?;
-        let around = seeded_domain(&view.outer, &wanted.dims, &stored.dropped, seed_axes)?;
+        let around = seeded_domain(&view.outer, &wanted.layout)?;
         let body = self.tangent_body(wanted, &view, &around)?;
         let (body, guard) = match is_seed {
             true => (self.seeded_body(wanted, body, view.guard)?, None),
@@ -150,9 +142,7 @@ impl Ad<'_> {
 
     fn tangent_body(&mut self, wanted: &Tangent<'_>, view: &View, around: &Domain) -> R<Region> {
         let Tangent { seed, seed_axes, known, elem, .. } = *wanted;
-        let mut dropped = wanted.stored.dropped.clone();
-        dropped.resize(view.domain.dims().len(), None);
-        let full = seeded_domain(&view.domain, view.domain.dims(), &dropped, seed_axes)?;
+        let full = seeded_domain(&view.domain, &wanted.layout)?;
         let at = seed_axes.at.iter().cloned().map(Subscript::Index).collect();
         let tangents = Tangents { stored: known, seed, at };
         let inner = view.inner().to_vec();
@@ -205,18 +195,14 @@ impl Ad<'_> {
 
     /// What the seed says about a point of its tensor.
     fn seed_value(&mut self, out: &mut Vec<Inst>, wanted: &Tangent<'_>) -> R<Arg> {
-        let index = |dim: &Var| Subscript::Index((*dim).into());
+        let point = wanted.point();
         if let Some(vector) = &wanted.seed.vector {
-            let at = wanted.dims.iter().map(index).collect();
+            let of_seed = wanted.seed_axes.at.iter().cloned().map(Subscript::Index);
+            let at = of_seed.chain(point).collect();
             return Ok(self.read(out, vector, at, wanted.elem, true));
         }
-        let mut pairs = Vec::new();
-        let axes = wanted.dims.iter().zip(&wanted.seed_axes.at);
-        for ((dim, coord), dropped) in axes.zip(&wanted.stored.dropped) {
-            if dropped.is_none() {
-                pairs.push((index(dim), Subscript::Index(coord.clone())));
-            }
-        }
+        let coords = wanted.seed_axes.at.iter().cloned().map(Subscript::Index);
+        let pairs: Vec<(Subscript, Subscript)> = point.into_iter().zip(coords).collect();
         self.one_where(out, &pairs, wanted.elem)
     }
 

@@ -4,7 +4,7 @@ use super::context::Ad;
 use super::contract::Side;
 use super::fault::R;
 use super::request::{Entry, Made, Plan};
-use super::seed::{Coord, Stored};
+use super::seed::{Band, Coord, Stored};
 use crate::answer::{Answer, How};
 use crate::region::{Place, Subscript};
 
@@ -21,6 +21,7 @@ impl Ad<'_> {
             }
         };
         let (how, why) = self.account(entry, plan, end)?;
+        let entry = &self.plainly(entry);
         let whole = is_whole(&entry.of, &entry.by);
         let answer = Answer {
             of: self.differential_text(&entry.of, &entry.by, whole),
@@ -44,11 +45,15 @@ impl Ad<'_> {
         };
         match self.sides.get(&entry.number) {
             Some(Side::Parameter(vector)) => {
-                let why = format!("it is summed over `{by}`: one forward sweep for `{vector}`");
+                let sweeps = if entry.by.at.is_empty() { "one" } else { "for each column one" };
+                let why =
+                    format!("it is summed over `{by}`: {sweeps} forward sweep for `{vector}`");
                 return Ok((How::Jvp, why));
             }
             Some(Side::Target(vector)) => {
-                let why = format!("it is summed over `{of}`: one reverse sweep for `{vector}`");
+                let sweeps = if entry.of.at.is_empty() { "one" } else { "for each row one" };
+                let why =
+                    format!("it is summed over `{of}`: {sweeps} reverse sweep for `{vector}`");
                 return Ok((How::Vjp, why));
             }
             None => {}
@@ -65,16 +70,22 @@ impl Ad<'_> {
             false => format!("a reverse sweep from `{of}`"),
         };
         // Axes of the other side that equal a free coordinate of the seed.
-        let is_free = |coord: &Option<usize>| {
-            coord.is_some_and(|coord| matches!(seed.at.get(coord), Some(Coord::Axis)))
-        };
-        let n_equal = end.dropped.iter().filter(|coord| is_free(coord)).count();
+        let is_free = |band: &Band| matches!(seed.at.get(band.coord), Some(Coord::Axis));
+        let free: Vec<Band> = end.bands.iter().flatten().copied().filter(is_free).collect();
+        let n_equal = free.iter().filter(|band| band.is_equal()).count();
+        let width: i64 = free.iter().map(|band| band.width()).fold(1, i64::saturating_mul);
         let n_seed = seed.at.iter().filter(|coord| **coord == Coord::Axis).count();
         let shared = shares(&entry.of, &entry.by);
         Ok(match (left_of.n_axes, left_by.n_axes) {
-            _ if n_equal > 0 && n_equal == end.dropped.len() && n_equal == n_seed && !shared => {
+            _ if n_equal > 0 && n_equal == end.bands.len() && n_equal == n_seed && !shared => {
                 let why = format!("point by point, `{of}` follows one point of `{by}`: {sweep}");
                 (How::Diagonal, why)
+            }
+            _ if n_equal < free.len() => {
+                let offsets = if width == 1 { "1 offset" } else { &format!("{width} offsets") };
+                let near = format!("a point of `{of}` follows only points of `{by}` near it");
+                let why = format!("{near}: {sweep} with {offsets}");
+                (How::Banded, why)
             }
             _ if n_equal > 0 && shared => {
                 let why = format!("target and parameter share an index: {sweep} for all of it");

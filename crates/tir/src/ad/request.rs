@@ -173,7 +173,8 @@ impl Ad<'_> {
             return Ok(zero(elem));
         };
         let own = self.tensor_type(tensor)?.elem;
-        let value = self.stored(out, stored, &SeedPoint { seed, at: seed_at }, at, own, false)?;
+        let point = SeedPoint { seed, at: seed_at, inside: false };
+        let value = self.stored(out, stored, &point, at, own, false)?;
         Ok(self.cast(out, value, elem))
     }
 
@@ -193,7 +194,7 @@ impl Ad<'_> {
         }
         let hidden = match self.hidden.get(&entry.number) {
             Some(hidden) => hidden.clone(),
-            None => self.hidden_from(home, entry)?,
+            None => self.hidden_from(home, &self.plainly(entry))?,
         };
         let nodes = loop {
             let nodes = self.between(by, of, &hidden);
@@ -240,6 +241,17 @@ impl Ad<'_> {
             }
         }
         Ok(plan)
+    }
+
+    /// The entry without the indices that select a vector: they are no point of its tensors.
+    pub(super) fn plainly(&self, entry: &Entry) -> Entry {
+        let mut entry = entry.clone();
+        match self.sides.get(&entry.number) {
+            Some(Side::Parameter(_)) => entry.by.at.clear(),
+            Some(Side::Target(_)) => entry.of.at.clear(),
+            None => {}
+        }
+        entry
     }
 
     /// The seed for a point, with what is known outside all bindings fixed.

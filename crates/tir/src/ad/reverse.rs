@@ -11,11 +11,11 @@ use einlang_index::{Domain, Quasi, Var};
 use super::context::{Ad, zero};
 use super::fault::R;
 use super::pullback::Pullback;
-use super::seed::{Seed, SeedAxes, SeedPoint, Stored};
+use super::seed::{Layout, Seed, SeedAxes, SeedPoint, Stored, seeded_domain};
 use super::sum::Sum;
 use super::view::View;
 use crate::constant::Const;
-use crate::module::{Axis, Binding, Clause, box_of};
+use crate::module::{Binding, Clause, box_of};
 use crate::region::{Arg, Inst, InstKind, Place, Region, Subscript};
 use crate::types::{Elem, Ident};
 
@@ -48,16 +48,16 @@ impl Ad<'_> {
         for list in consumers.values_mut() {
             list.retain(|name| on_path.contains(name));
         }
-        let dropped = self.adjoint_axes(seed, &new, &consumers, known);
+        let bands = self.adjoint_axes(seed, &new, &consumers, known)?;
         for name in &new {
-            let dropped = dropped.get(name).cloned().unwrap_or_default();
+            let bands = self.narrow(name, bands.get(name).cloned().unwrap_or_default())?;
             let is_leaf = *name == seed.tensor && consumers.get(name).is_none_or(Vec::is_empty);
             let own = match (is_leaf, &seed.vector) {
                 (true, None) => None,
                 (true, Some(vector)) => Some(vector.clone()),
                 (false, _) => Some(self.derived_name(name, "adj", &seed.tensor)),
             };
-            known.insert(name.clone(), Stored { name: own, number: 1.0, dropped });
+            known.insert(name.clone(), Stored { name: own, number: 1.0, bands });
         }
         // Consumers come first: an adjoint that is a number is not stored.
         let mut made: HashSet<Ident> = HashSet::new();
@@ -105,24 +105,20 @@ impl Ad<'_> {
         let stored = known[name].clone();
         let (ty, loc) = (self.tensor_type(name)?, self.loc_of(name));
         let seed_axes = self.seed_axes(seed)?;
-        let (mut axes, mut at) = (seed_axes.axes.clone(), Vec::new());
-        for (axis, dropped) in self.axes_for(name)?.into_iter().zip(&stored.dropped) {
-            match dropped {
-                Some(coord) => at.push(seed_axes.at[*coord].clone()),
-                None => {
-                    let var = self.module.vars.fresh_like(axis.var);
-                    axes.push(Axis { var, dim: axis.dim });
-                    at.push(var.into());
-                }
-            }
+        let mut own_axes = self.axes_for(name)?;
+        for axis in &mut own_axes {
+            axis.var = self.module.vars.fresh_like(axis.var);
         }
-        let around = box_of(&axes)?;
+        let layout = self.layout(&own_axes, &stored.bands, &seed_axes)?;
+        // Where a band leaves the tensor there is nothing.
+        let around = seeded_domain(&box_of(&own_axes)?, &layout)?;
+        let Layout { axes, at } = layout;
         let (known, elem, seed_axes) = (known, ty.elem, &seed_axes);
         let wanted = Adjoint { seed, seed_axes, known, name, at, elem, around };
         let mut out = Vec::new();
         let mut sum: Option<Arg> = None;
         if *name == seed.tensor {
-            let own = self.own_seed(&mut out, &wanted, &stored)?;
+            let own = self.own_seed(&mut out, &wanted)?;
             self.add_to(&mut out, &mut sum, own);
         }
         for reader in readers {
@@ -144,18 +140,15 @@ impl Ad<'_> {
     }
 
     /// The seed itself: one at the point that is observed.
-    fn own_seed(&mut self, out: &mut Vec<Inst>, wanted: &Adjoint<'_>, stored: &Stored) -> R<Arg> {
+    fn own_seed(&mut self, out: &mut Vec<Inst>, wanted: &Adjoint<'_>) -> R<Arg> {
         if let Some(vector) = &wanted.seed.vector {
-            let at = wanted.at.iter().cloned().map(Subscript::Index).collect();
+            let at = wanted.seed_axes.at.iter().chain(&wanted.at);
+            let at = at.cloned().map(Subscript::Index).collect();
             return Ok(self.read(out, vector, at, wanted.elem, true));
         }
-        let mut pairs = Vec::new();
-        for (axis, at) in wanted.at.iter().enumerate() {
-            if stored.dropped.get(axis).copied().flatten().is_none() {
-                let coord = wanted.seed_axes.at[axis].clone();
-                pairs.push((Subscript::Index(at.clone()), Subscript::Index(coord)));
-            }
-        }
+        let index = |at: &Quasi| Subscript::Index(at.clone());
+        let pairs = wanted.at.iter().map(index).zip(wanted.seed_axes.at.iter().map(index));
+        let pairs: Vec<(Subscript, Subscript)> = pairs.collect();
         self.one_where(out, &pairs, wanted.elem)
     }
 
@@ -205,14 +198,21 @@ impl Ad<'_> {
         let mut domain = view.domain.clone();
         let mut point: Vec<Subscript> = Vec::with_capacity(view.n_axes);
         for (axis, dim) in dims[..view.n_axes].iter().enumerate() {
-            let coord = stored.dropped.get(axis).copied().flatten();
-            if let Some(coord) = coord.and_then(|coord| wanted.seed_axes.at.get(coord)) {
-                let difference = Quasi::from(*dim).sub(coord)?;
+            point.push(Subscript::Index((*dim).into()));
+            let band = stored.bands.get(axis).copied().flatten();
+            let Some(band) = band else { continue };
+            let Some(coord) = wanted.seed_axes.at.get(band.coord) else { continue };
+            let difference = Quasi::from(*dim).sub(coord)?;
+            if band.is_equal() {
                 domain = domain.intersect(&Domain::where_zero(&*dims, &difference)?)?;
-                point.push(Subscript::Index(coord.clone()));
-            } else {
-                point.push(Subscript::Index((*dim).into()));
+                point[axis] = Subscript::Index(coord.clone());
+                continue;
             }
+            let bounds = [
+                difference.add_constant(band.low.saturating_neg())?,
+                difference.neg()?.add_constant(band.high)?,
+            ];
+            domain = domain.intersect(&Domain::where_nonnegative(&*dims, &bounds)?)?;
         }
         let mut guards: Vec<Region> = view.guard.iter().chain(&view.guards).cloned().collect();
         for (subscript, at) in place.at.iter().zip(&wanted.at) {
@@ -230,7 +230,8 @@ impl Ad<'_> {
         if stored.name.is_none() && stored.number == 0.0 {
             return Ok(None);
         }
-        let (seed_point, elem) = (SeedPoint { seed: wanted.seed, at: &seed_at }, reader_elem);
+        let seed_point = SeedPoint { seed: wanted.seed, at: &seed_at, inside: true };
+        let elem = reader_elem;
         let adjoint = self.stored(&mut before, &stored, &seed_point, &point, elem, true)?;
         let own = self.own_value(&mut before, reader, view, &point, elem);
         let swept = Pullback::of(self, &view.code, place, wanted.elem, adjoint, own)?;

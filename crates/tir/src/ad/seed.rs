@@ -30,7 +30,8 @@ pub(super) enum Coord {
 pub(super) struct Seed {
     /// The tensor.
     pub(super) tensor: Ident,
-    /// One coordinate per axis; none if the whole tensor is weighted by a vector.
+    /// One coordinate per axis. If the whole tensor is weighted by a vector, the axes of that
+    /// before those of the tensor.
     pub(super) at: Vec<Coord>,
     /// The weights of all points at once.
     pub(super) vector: Option<Ident>,
@@ -45,8 +46,43 @@ pub(super) struct Stored {
     pub(super) name: Option<Ident>,
     /// That number.
     pub(super) number: f64,
-    /// For each axis the coordinate of the seed that it must equal.
-    pub(super) dropped: Vec<Option<usize>>,
+    /// For each axis the points around a coordinate of the seed that can matter. An axis that must
+    /// equal a coordinate is left out; others in a band are stored by their offset.
+    pub(super) bands: Vec<Option<Band>>,
+}
+
+/// Points near a coordinate of a seed: those that are at least `low` and at most `high` after it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Band {
+    /// The coordinate.
+    pub(super) coord: usize,
+    pub(super) low: i64,
+    pub(super) high: i64,
+}
+
+impl Band {
+    /// The point itself.
+    pub(super) fn equal(coord: usize) -> Band {
+        Band { coord, low: 0, high: 0 }
+    }
+
+    pub(super) fn is_equal(self) -> bool {
+        self.low == 0 && self.high == 0
+    }
+
+    /// How many points there are.
+    pub(super) fn width(self) -> i64 {
+        self.high.saturating_sub(self.low).saturating_add(1)
+    }
+}
+
+/// How a tensor is laid out where it is stored for a seed.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    /// The axes: those of the seed, and then those that are not left out.
+    pub(super) axes: Vec<Axis>,
+    /// The point of the tensor, in terms of the axes.
+    pub(super) at: Vec<Quasi>,
 }
 
 /// The coordinates of a seed inside a binding that is stored for it.
@@ -65,6 +101,8 @@ pub(super) struct SeedPoint<'a> {
     pub(super) seed: &'a Seed,
     /// One subscript per coordinate.
     pub(super) at: &'a [Subscript],
+    /// Whether what is read is known to lie in its bands.
+    pub(super) inside: bool,
 }
 
 impl Seed {
@@ -77,7 +115,7 @@ impl Seed {
 impl Ad<'_> {
     /// New axes for a seed.
     pub(super) fn seed_axes(&mut self, seed: &Seed) -> R<SeedAxes> {
-        let ty = self.tensor_type(&seed.tensor)?;
+        let ty = self.tensor_type(seed.vector.as_ref().unwrap_or(&seed.tensor))?;
         let (mut axes, mut at) = (Vec::new(), Vec::new());
         for (coord, dim) in seed.at.iter().zip(&ty.dims) {
             match coord {
@@ -92,7 +130,46 @@ impl Ad<'_> {
         Ok(SeedAxes { axes, at })
     }
 
-    /// The stored derivative at a point; zero where a left-out axis differs from the seed.
+    /// Where the points of a tensor with these axes are stored.
+    pub(super) fn layout(
+        &mut self,
+        axes: &[Axis],
+        bands: &[Option<Band>],
+        seed: &SeedAxes,
+    ) -> R<Layout> {
+        let mut layout = Layout { axes: seed.axes.clone(), at: Vec::new() };
+        for (at, axis) in axes.iter().enumerate() {
+            let band = bands.get(at).copied().flatten();
+            let Some((band, coord)) = band.and_then(|b| Some((b, seed.at.get(b.coord)?))) else {
+                layout.at.push(axis.var.into());
+                layout.axes.push(axis.clone());
+                continue;
+            };
+            if band.is_equal() {
+                layout.at.push(coord.clone());
+                continue;
+            }
+            let var = self.module.vars.fresh_like(axis.var);
+            layout.at.push(coord.add(&var.into())?.add_constant(band.low)?);
+            layout.axes.push(Axis { var, dim: Quasi::from(band.width()).into() });
+        }
+        Ok(layout)
+    }
+
+    /// Bands without those that are as wide as their axis.
+    pub(super) fn narrow(
+        &self,
+        name: &Ident,
+        mut bands: Vec<Option<Band>>,
+    ) -> R<Vec<Option<Band>>> {
+        for (band, dim) in bands.iter_mut().zip(&self.tensor_type(name)?.dims) {
+            let extent = dim.extent.as_constant().unwrap_or(i64::MAX);
+            *band = band.filter(|band| band.is_equal() || band.width() < extent);
+        }
+        Ok(bands)
+    }
+
+    /// The stored derivative at a point; zero where the point is too far from the seed.
     pub(super) fn stored(
         &mut self,
         out: &mut Vec<Inst>,
@@ -102,27 +179,29 @@ impl Ad<'_> {
         elem: Elem,
         proved: bool,
     ) -> R<Arg> {
-        let SeedPoint { seed, at: seed_at } = point;
-        let mut pairs = Vec::new();
-        for (axis, coord) in stored.dropped.iter().enumerate() {
-            if let Some(coord) = coord
-                && let (Some(a), Some(b)) = (at.get(axis), seed_at.get(*coord))
-            {
-                pairs.push((a.clone(), b.clone()));
+        let SeedPoint { seed, at: seed_at, inside } = point;
+        let (mut pairs, mut offsets) = (Vec::new(), Vec::new());
+        for (axis, own) in at.iter().enumerate() {
+            match stored.bands.get(axis).copied().flatten() {
+                Some(band) if band.is_equal() => {
+                    pairs.extend(seed_at.get(band.coord).map(|seed| (own.clone(), seed.clone())));
+                }
+                Some(band) => offsets.push(self.offset(out, own, seed_at.get(band.coord), band)?),
+                None => offsets.push(Offset { at: own.clone(), width: None }),
             }
         }
-        let Some(condition) = self.all_equal(out, &pairs)? else { return Ok(zero(elem)) };
+        let Some(equal) = self.all_equal(out, &pairs)? else { return Ok(zero(elem)) };
+        let Some(condition) = self.within_bands(out, equal, &offsets, *inside)? else {
+            return Ok(zero(elem));
+        };
         let mut inner = Vec::new();
         let value = match &stored.name {
             None => Const::float(elem, stored.number).into(),
             Some(name) => {
                 self.referenced.insert(name.clone());
                 let of_seed = seed_at.iter().enumerate().filter(|(at, _)| seed.is_axis(*at));
-                let kept = at
-                    .iter()
-                    .enumerate()
-                    .filter(|(axis, _)| !matches!(stored.dropped.get(*axis), Some(Some(_))));
-                let at = of_seed.chain(kept).map(|(_, subscript)| subscript.clone()).collect();
+                let of_seed = of_seed.map(|(_, subscript)| subscript.clone());
+                let at = of_seed.chain(offsets.into_iter().map(|offset| offset.at)).collect();
                 self.read(&mut inner, name, at, elem, proved)
             }
         };
@@ -137,6 +216,63 @@ impl Ad<'_> {
                 self.branch(out, condition, then, otherwise, elem)
             }
         })
+    }
+
+    /// Where a point lies in a band.
+    fn offset(
+        &mut self,
+        out: &mut Vec<Inst>,
+        own: &Subscript,
+        seed: Option<&Subscript>,
+        band: Band,
+    ) -> R<Offset> {
+        let width = Some(band.width());
+        let Some(seed) = seed else { return Ok(Offset { at: own.clone(), width: None }) };
+        if let (Subscript::Index(own), Subscript::Index(seed)) = (own, seed) {
+            let at = own.sub(seed)?.add_constant(band.low.saturating_neg())?;
+            return Ok(Offset { at: Subscript::Index(at), width });
+        }
+        let (own, seed) = (self.as_integer(out, own), self.as_integer(out, seed));
+        let from = self.op(out, Op::Sub, vec![own, seed], Elem::I64);
+        let low = Const::int(Elem::I64, band.low.into()).into();
+        let at = Subscript::Value(self.op(out, Op::Sub, vec![from, low], Elem::I64));
+        Ok(Offset { at, width })
+    }
+
+    /// The condition that offsets are inside their bands, besides another; `None` if one never is.
+    fn within_bands(
+        &mut self,
+        out: &mut Vec<Inst>,
+        equal: Equal,
+        offsets: &[Offset],
+        inside: bool,
+    ) -> R<Option<Equal>> {
+        let mut all = match equal {
+            Equal::Always => None,
+            Equal::If(condition) => Some(condition),
+        };
+        for Offset { at, width } in offsets {
+            let Some(width) = width.filter(|_| !inside) else { continue };
+            if let Subscript::Index(expr) = at
+                && let Some(number) = expr.as_constant()
+            {
+                match (0..width).contains(&number) {
+                    true => continue,
+                    false => return Ok(None),
+                }
+            }
+            let value = self.as_integer(out, at);
+            let zero = Const::zero(Elem::I64).into();
+            let width = Const::int(Elem::I64, width.into()).into();
+            for (op, bound) in [(Op::Ge, zero), (Op::Lt, width)] {
+                let holds = self.op(out, op, vec![value.clone(), bound], Elem::Bool);
+                all = Some(match all {
+                    None => holds,
+                    Some(all) => self.op(out, Op::And, vec![all, holds], Elem::Bool),
+                });
+            }
+        }
+        Ok(Some(all.map_or(Equal::Always, Equal::If)))
     }
 
     /// Whether all pairs are equal; `None` if one never is.
@@ -264,6 +400,12 @@ impl Ad<'_> {
     }
 }
 
+/// A subscript of a stored tensor, and the width of its band if it lies in one.
+struct Offset {
+    at: Subscript,
+    width: Option<i64>,
+}
+
 /// Whether subscripts agree.
 pub(super) enum Equal {
     /// At every point.
@@ -272,23 +414,22 @@ pub(super) enum Equal {
     If(Arg),
 }
 
-/// The domain of a stored tensor's clause: that of the clause it comes from, with the axes that
-/// are left out fixed by the seed.
-pub(super) fn seeded_domain(
-    domain: &Domain,
-    dims: &[Var],
-    dropped: &[Option<usize>],
-    seed: &SeedAxes,
-) -> R<Domain> {
-    let mut kept: Vec<Var> = seed.axes.iter().map(|axis| axis.var).collect();
+/// The domain of a stored tensor's clause: that of the clause it comes from, whose first
+/// dimensions are the axes of the tensor, in terms of the axes where it is stored.
+pub(super) fn seeded_domain(domain: &Domain, layout: &Layout) -> R<Domain> {
+    let n_axes = layout.at.len();
+    let mut kept: Vec<Var> = layout.axes.iter().map(|axis| axis.var).collect();
+    kept.extend(domain.dims().iter().skip(n_axes));
     let mut replaced = Vec::new();
-    for (dim, coord) in dims.iter().zip(dropped) {
-        match coord.and_then(|coord| seed.at.get(coord)).and_then(Quasi::as_affine) {
-            Some(value) => replaced.push((*dim, value.clone())),
-            None => kept.push(*dim),
+    for (dim, at) in domain.dims().iter().zip(&layout.at) {
+        if let Some(value) = at.as_affine().filter(|_| at.as_var() != Some(*dim)) {
+            replaced.push((*dim, value.clone()));
         }
     }
-    let boxed = crate::module::box_of(&seed.axes)?;
+    // The axes of the tensor itself are bounded by the domain.
+    let is_new = |axis: &&Axis| !domain.dims().contains(&axis.var);
+    let new: Vec<Axis> = layout.axes.iter().filter(is_new).cloned().collect();
+    let boxed = crate::module::box_of(&new)?;
     let mut replace = |var| replaced.iter().find(|(dim, _)| *dim == var).map(|(_, v)| v.clone());
     let mut sets = Vec::new();
     for set in domain.sets() {

@@ -21,7 +21,7 @@ pub(super) struct Tangents<'a> {
 
 impl<'a> Tangents<'a> {
     fn point(&'a self) -> SeedPoint<'a> {
-        SeedPoint { seed: self.seed, at: &self.at }
+        SeedPoint { seed: self.seed, at: &self.at, inside: false }
     }
 }
 

@@ -6,12 +6,13 @@
 
 use std::collections::HashSet;
 
-use einlang_index::{Domain, MinMax, Quasi, Var};
+use einlang_index::{Domain, MinMax, Quasi};
 use einlang_loops::ir::{
     Access, Block, Combine, Condition, Fold, Kernel, Loop, Operand, Role, Stmt, Subscript,
 };
 use einlang_tir::types::Elem;
 
+use super::steps::Steps;
 use crate::emit::cast::is_plain;
 
 /// The number of lanes of a loop that can be emitted with them.
@@ -22,7 +23,7 @@ pub(in crate::emit) fn has_lanes(kernel: &Kernel, of: &Loop) -> Option<u32> {
     }
     let mut check = Check {
         kernel,
-        vars: [of.range.var].into_iter().collect(),
+        steps: Steps::new(width, of.range.var, &of.range.lo),
         values: HashSet::new(),
         divided: false,
     };
@@ -32,7 +33,7 @@ pub(in crate::emit) fn has_lanes(kernel: &Kernel, of: &Loop) -> Option<u32> {
 struct Check<'k> {
     kernel: &'k Kernel,
     /// What differs from lane to lane.
-    vars: HashSet<Var>,
+    steps: Steps,
     values: HashSet<u32>,
     /// Whether only some lanes may be here.
     divided: bool,
@@ -44,20 +45,16 @@ impl Check<'_> {
     }
 
     fn differs(&self, expr: &Quasi) -> bool {
-        let mut differs = false;
-        expr.for_each_var(&mut |var| differs |= self.vars.contains(&var));
-        differs
+        self.steps.changes(expr)
     }
 
     fn bound_differs(&self, bound: &MinMax) -> bool {
-        let mut differs = false;
-        bound.for_each_var(&mut |var| differs |= self.vars.contains(&var));
-        differs
+        self.steps.changes_bound(bound)
     }
 
-    /// Whether the expression is a number and a step: no division depends on the lane.
+    /// Whether the expression is a number and a step.
     fn is_stepped(&self, expr: &Quasi) -> bool {
-        expr.divisions().iter().all(|(division, _)| !self.differs(&division.number))
+        self.steps.of(expr).is_some()
     }
 
     fn operand(&self, operand: &Operand) -> bool {
@@ -65,7 +62,7 @@ impl Check<'_> {
     }
 
     fn within(&self, domain: &Domain) -> bool {
-        !domain.sets().iter().any(|set| self.vars.iter().any(|var| set.mentions(*var)))
+        !domain.sets().iter().flat_map(|set| set.vars()).any(|var| self.steps.changes_var(var))
     }
 
     fn subscripts(&self, at: &[Subscript]) -> bool {
@@ -103,14 +100,7 @@ impl Check<'_> {
                 }
                 self.is_stepped(expr)
             }
-            Stmt::Bind { var, expr } => {
-                let differs = self.bound_differs(expr);
-                match differs {
-                    true => self.vars.insert(*var),
-                    false => self.vars.remove(var),
-                };
-                !differs || matches!(expr, MinMax::Value(expr) if self.is_stepped(expr))
-            }
+            Stmt::Bind { var, expr } => self.steps.bind(*var, expr),
             Stmt::Load { result, buffer, at, access } => {
                 if self.at_differs(at) {
                     self.values.insert(result.number);
@@ -156,7 +146,7 @@ impl Check<'_> {
 
     fn looped(&mut self, of: &Loop) -> bool {
         let range = &of.range;
-        self.vars.remove(&range.var);
+        self.steps.forget(range.var);
         let same = !self.bound_differs(&range.lo) && !self.bound_differs(&range.hi);
         !self.divided && of.until.is_none() && same && self.block(&of.body)
     }
@@ -168,7 +158,7 @@ impl Check<'_> {
             return false;
         }
         for range in &fold.ranges {
-            self.vars.remove(&range.var);
+            self.steps.forget(range.var);
             if self.bound_differs(&range.lo) || self.bound_differs(&range.hi) {
                 return false;
             }

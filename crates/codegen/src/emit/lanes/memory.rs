@@ -18,7 +18,7 @@ use crate::emit::{Emit, Refused, Result};
 /// A subscript: the same in all lanes, a number and a step, or anything.
 enum Along<'c> {
     Same(IntValue<'c>),
-    Stepped(IntValue<'c>, i64),
+    Stepped(IntValue<'c>, i64, Quasi),
     Any(VectorValue<'c>),
 }
 
@@ -52,14 +52,14 @@ impl<'c> Emit<'c, '_> {
         let first = self.quasi(expr)?;
         Ok(match self.step_of(expr)? {
             0 => Along::Same(first),
-            step => Along::Stepped(first, step),
+            step => Along::Stepped(first, step, expr.clone()),
         })
     }
 
     fn lanes_of(&self, along: &Along<'c>, width: u32) -> Result<VectorValue<'c>> {
         match along {
             Along::Same(index) => self.splat((*index).into(), width),
-            Along::Stepped(first, step) => self.index_lanes(*first, *step, width),
+            Along::Stepped(first, step, _) => self.index_lanes(*first, *step, width),
             Along::Any(vector) => Ok(*vector),
         }
     }
@@ -98,6 +98,18 @@ impl<'c> Emit<'c, '_> {
         self.require(all.into_int_value(), code)
     }
 
+    /// Whether lanes that follow each other on an axis do so in memory.
+    fn is_run(&self, layout: Layout, step: i64, expr: &Quasi) -> bool {
+        match layout {
+            Layout::Full => true,
+            Layout::Mod(planes) => {
+                let lanes = self.lanes.as_ref();
+                step == 1 && lanes.is_some_and(|lanes| lanes.steps.is_together(expr, planes))
+            }
+            Layout::Open => false,
+        }
+    }
+
     /// Where the elements lie.
     fn positions(&mut self, buffer: usize, at: &[Along<'c>], width: u32) -> Result<Position<'c>> {
         let dims = &self.kernel.buffers[buffer].dims;
@@ -107,8 +119,8 @@ impl<'c> Emit<'c, '_> {
         for (axis, along) in at.iter().enumerate() {
             match along {
                 Along::Same(index) => same.push(*index),
-                Along::Stepped(first, step @ (1 | -1))
-                    if Some(axis) == unit && dims[axis].layout == Layout::Full =>
+                Along::Stepped(first, step @ (1 | -1), expr)
+                    if Some(axis) == unit && self.is_run(dims[axis].layout, *step, expr) =>
                 {
                     run = Some(*step);
                     same.push(*first);

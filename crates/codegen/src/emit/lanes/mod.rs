@@ -7,6 +7,7 @@
 //!
 //! | file | owns |
 //! |---|---|
+//! | `steps.rs` | how index expressions change from lane to lane |
 //! | `check.rs` | which loops can be emitted like that; the others stay scalar |
 //! | `memory.rs` | loads, stores and tests of subscripts |
 //! | `op.rs` | operations on vectors |
@@ -16,10 +17,9 @@
 mod check;
 mod memory;
 mod op;
+mod steps;
 
-use std::collections::HashMap;
-
-use einlang_index::{Quasi, Var};
+use einlang_index::{MinMax, Quasi, Var};
 use einlang_loops::ir::{Block, Loop};
 use einlang_tir::region::Value;
 use einlang_tir::types::Elem;
@@ -30,12 +30,12 @@ use inkwell::values::{BasicValueEnum, IntValue, PointerValue, VectorValue};
 use super::{Emit, Refused, Result};
 
 pub(super) use check::has_lanes;
+use steps::Steps;
 
 /// The lanes of the loop that is being emitted.
 pub(super) struct Lanes<'c> {
     width: u32,
-    /// How much larger a variable is in the next lane; those that are not here do not change.
-    steps: HashMap<Var, i64>,
+    steps: Steps,
     /// The lanes that count; all if there is none.
     mask: Option<VectorValue<'c>>,
     /// Whether it may be that none does.
@@ -45,6 +45,10 @@ pub(super) struct Lanes<'c> {
 impl<'c> Emit<'c, '_> {
     /// The rounds of a loop as lanes. It runs upwards and has no `until`.
     pub(super) fn lane_loop(&mut self, of: &Loop, width: u32) -> Result<()> {
+        if let Some(rounds) = self.short(of) {
+            return self.lanes_written_out(of, width, &rounds);
+        }
+        self.known.remove(&of.range.var);
         let (lo, hi) = (self.bound(&of.range.lo)?, self.bound(&of.range.hi)?);
         let var = self.var_slot(of.range.var)?;
         let (whole, left, tail) = (self.block("whole"), self.block("left"), self.block("tail"));
@@ -79,9 +83,24 @@ impl<'c> Emit<'c, '_> {
         Ok(())
     }
 
+    /// Rounds whose number is known, vector by vector.
+    fn lanes_written_out(&mut self, of: &Loop, width: u32, rounds: &[i64]) -> Result<()> {
+        for vector in rounds.chunks(width as usize) {
+            let mask = (vector.len() < width as usize).then(|| {
+                let ty = self.context.bool_type();
+                let counts = |lane: u32| u64::from((lane as usize) < vector.len());
+                let lanes = (0..width).map(|lane| ty.const_int(counts(lane), false));
+                VectorType::const_vector(&lanes.collect::<Vec<_>>())
+            });
+            let first = vector.iter().take(1).copied();
+            self.written_out(of.range.var, first, &mut |emit| emit.in_lanes(of, width, mask))?;
+        }
+        Ok(())
+    }
+
     /// One vector of rounds.
     fn in_lanes(&mut self, of: &Loop, width: u32, mask: Option<VectorValue<'c>>) -> Result<()> {
-        let steps = [(of.range.var, 1)].into_iter().collect();
+        let steps = Steps::new(width, of.range.var, &of.range.lo);
         self.lanes = Some(Lanes { width, steps, mask, divided: false });
         let done = self.stmts(&of.body);
         self.lanes = None;
@@ -150,25 +169,21 @@ impl<'c> Emit<'c, '_> {
     /// How much larger an index expression is in the next lane.
     fn step_of(&self, expr: &Quasi) -> Result<i64> {
         let Some(lanes) = &self.lanes else { return Ok(0) };
-        let mut step = 0_i64;
-        for (var, coefficient) in expr.affine().terms() {
-            let of = lanes.steps.get(var).copied().unwrap_or(0);
-            let more = coefficient.checked_mul(of).and_then(|more| step.checked_add(more));
-            step = more.ok_or_else(|| Refused("a step that is too large".to_owned()))?;
-        }
-        Ok(step)
+        let step = lanes.steps.of(expr);
+        step.ok_or_else(|| Refused("an index without a step".to_owned()))
     }
 
     /// Takes note that a variable is bound to an expression.
-    pub(super) fn bound_in_lanes(&mut self, var: Var, expr: &Quasi) -> Result<()> {
-        let step = self.step_of(expr)?;
+    pub(super) fn bound_in_lanes(&mut self, var: Var, expr: &MinMax) -> Result<()> {
+        let fine = self.lanes.as_mut().is_none_or(|lanes| lanes.steps.bind(var, expr));
+        if fine { Ok(()) } else { Err(Refused("an index without a step".to_owned())) }
+    }
+
+    /// Takes note that a loop inside sets a variable.
+    pub(super) fn looped_in_lanes(&mut self, var: Var) {
         if let Some(lanes) = &mut self.lanes {
-            lanes.steps.remove(&var);
-            if step != 0 {
-                lanes.steps.insert(var, step);
-            }
+            lanes.steps.forget(var);
         }
-        Ok(())
     }
 
     /// The value of an index expression as a scalar, in every lane.

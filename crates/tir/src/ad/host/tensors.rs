@@ -37,15 +37,16 @@ impl Dual<'_, '_> {
         let others = inst.results.iter().enumerate();
         let mut others = others.filter(|(at, def)| *at != output && needed.contains(&def.number));
         let HostKind::Run(name, args) = &inst.kind else { return Ok(()) };
-        if others.next().is_none() {
+        let module = self.host.program.modules.iter().find(|m| m.name == name.as_str());
+        let own = module.and_then(|module| Some((module, module.outputs.get(output)?)));
+        // Later points of a recurrence follow the one that is perturbed.
+        let follows_itself = own.is_some_and(|(module, name)| module.is_recurrent(name));
+        if others.next().is_none() && !follows_itself {
             return Ok(());
         }
-        let by = &inst.results[output];
-        let seed = self.tangent(&HostArg::Value(by.number));
-        let tangents = seed.iter().cloned().collect();
-        self.run_tangents(inst, name, args, (Vec::new(), Some(output)), tangents)?;
-        self.tangents.extend(seed.map(|seed| (by.number, seed)));
-        Ok(())
+        let seed = self.tangent(&HostArg::Value(inst.results[output].number));
+        let tangents = seed.into_iter().collect();
+        self.run_tangents(inst, name, args, (Vec::new(), Some(output)), tangents)
     }
 
     fn run_tangents(
