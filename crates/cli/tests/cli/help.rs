@@ -12,6 +12,8 @@ const COMMANDS: &[&str] = &[
     "explain-storage",
     "explain-derivatives",
     "ir",
+    "bench",
+    "profile",
     "build",
     "cache",
     "completions",
