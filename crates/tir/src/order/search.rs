@@ -78,6 +78,10 @@ struct Carried {
     gained: bool,
 }
 
+/// What is known of dependences, by position, under the forms of reader and writer: combinations of
+/// forms have most of them in common.
+type Distances = HashMap<(usize, Vec<i64>, Vec<i64>), Option<(Quasi, i64)>>;
+
 /// One coefficient vector per binding.
 type Forms = BTreeMap<usize, Vec<i64>>;
 
@@ -95,7 +99,7 @@ impl Search<'_> {
         let bindings = self.group.bindings.iter().enumerate();
         let forms: Forms =
             bindings.map(|(at, b)| (at, b.axes.iter().map(open).collect())).collect();
-        match self.carry(&forms, dependences) {
+        match self.carry(&forms, dependences, &mut Distances::new()) {
             Some(carried) if carried.offsets.values().all(|offset| *offset == 0) => {
                 let inner =
                     Box::new(self.order(statements, carried.rest, depth.saturating_sub(1))?);
@@ -150,8 +154,9 @@ impl Search<'_> {
         if depth == 0 {
             return Err(Stuck(dependences));
         }
+        let mut known = Distances::new();
         for forms in self.combinations(members, &dependences) {
-            let Some(carried) = self.carry(&forms, &dependences) else { continue };
+            let Some(carried) = self.carry(&forms, &dependences, &mut known) else { continue };
             if !carried.gained {
                 continue;
             }
@@ -215,11 +220,19 @@ impl Search<'_> {
     }
 
     /// What a loop does to the dependences; `None` if one would run backwards.
-    fn carry(&self, forms: &Forms, dependences: &[Dependence]) -> Option<Carried> {
+    fn carry(
+        &self,
+        forms: &Forms,
+        dependences: &[Dependence],
+        known: &mut Distances,
+    ) -> Option<Carried> {
         let mut distances = Vec::with_capacity(dependences.len());
-        for dependence in dependences {
+        for (at, dependence) in dependences.iter().enumerate() {
             let (reader, writer) = (dependence.reader.binding, dependence.writer.binding);
-            let (distance, least) = self.distance(dependence, &forms[&reader], &forms[&writer])?;
+            let (reader, writer) = (&forms[&reader], &forms[&writer]);
+            let found = known.entry((at, reader.clone(), writer.clone()));
+            let found = found.or_insert_with(|| self.distance(dependence, reader, writer));
+            let (distance, least) = found.clone()?;
             distances.push((dependence, distance, least));
         }
         let slacks =
@@ -245,10 +258,17 @@ impl Search<'_> {
         let at_least = |bound: i64| {
             expr.add_constant(-bound).is_ok_and(|slack| self.facts.prove(domain, &slack).is_true())
         };
-        if !at_least(-MAX_SHIFT) {
-            return None;
-        }
-        let (mut low, mut high) = (-MAX_SHIFT, MAX_SHIFT + 1);
+        // Most reads are of the same step or the one before, so these are tried first.
+        let (mut low, mut high) = match expr.as_constant() {
+            Some(number @ 1..=MAX_SHIFT) => return Some(number),
+            _ if !at_least(0) => match at_least(-MAX_SHIFT) {
+                true => (-MAX_SHIFT, 0),
+                false => return None,
+            },
+            _ if !at_least(1) => return Some(0),
+            _ if !at_least(2) => return Some(1),
+            _ => (2, MAX_SHIFT + 1),
+        };
         while high - low > 1 {
             let middle = low + (high - low) / 2;
             if at_least(middle) { low = middle } else { high = middle }
