@@ -46,6 +46,7 @@ mod host;
 mod indexed;
 mod instances;
 mod items;
+mod linear_rules;
 mod literals;
 mod names;
 mod operators;
@@ -202,6 +203,7 @@ impl<'p> Checker<'p> {
         self.check_loadings();
         effects::report(&mut self);
         differentiable::report(&mut self);
+        linear_rules::report(&mut self);
         self.blame_callers();
         self.finish()
     }
