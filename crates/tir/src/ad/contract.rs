@@ -330,7 +330,10 @@ fn factors(body: &Region) -> Vec<(usize, Vec<Arg>)> {
                 let [a, b] = &args[..] else { continue };
                 for (next, factor) in [(b, a), (a, b)] {
                     if leads(next) && found.len() + open.len() < MAX_WAYS {
-                        open.push((next.clone(), [&factors[..], &[factor.clone()]].concat()));
+                        open.push((
+                            next.clone(),
+                            [&factors[..], std::slice::from_ref(factor)].concat(),
+                        ));
                     }
                 }
             }
