@@ -262,7 +262,12 @@ impl Ad<'_> {
             }
         }
         let all: Vec<Var> = axes.iter().map(|axis| axis.var).collect();
-        let domain = Domain::of_sets(all, sets).into();
+        let domain = Domain::of_sets(all, sets);
+        // A sum beyond what is known to be there asks for entries one by one, which are tested.
+        if !domain.is_subset(&box_of(&axes)?).is_true() {
+            return Ok(None);
+        }
+        let domain = domain.into();
         let guard = reduction.guard.clone();
         let name = self.fresh_name(&format!("{}_seed", summed.tensor.as_str()));
         let clauses = vec![Clause { domain, guard, body, loc }];
