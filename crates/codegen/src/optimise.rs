@@ -98,8 +98,9 @@ fn passes(module: &Module<'_>) -> &'static str {
     let blocks = functions.flat_map(|function| function.get_basic_blocks());
     match blocks.map(|block| block.get_instructions().count()).sum::<usize>() > LARGE {
         true => {
-            "function(sroa,early-cse<memssa>,simplifycfg,instcombine,loop-mssa(loop-rotate,licm),\
-             simplifycfg,early-cse<memssa>,loop-vectorize,instcombine,simplifycfg,loop-mssa(licm))"
+            "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,\
+             loop-mssa(loop-rotate,licm),simplifycfg,early-cse<memssa>,loop-vectorize,\
+             instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm))"
         }
         false => "default<O2>",
     }
