@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use einlang_index::{MinMax, Quasi, Vars};
+use einlang_index::{MinMax, Quasi, Var, Vars};
 use einlang_tir::constant::Const;
 use einlang_tir::op::Op;
 use einlang_tir::region::Value;
@@ -24,7 +24,8 @@ pub(super) fn contract_products(kernel: &mut Kernel) {
     let next = next_value_of(kernel);
     let mut counts = HashMap::new();
     uses(&mut kernel.body, &mut counts);
-    let mut contract = Contract { next, counts, vars: &mut kernel.vars };
+    let known = HashMap::new();
+    let mut contract = Contract { next, counts, vars: &mut kernel.vars, known };
     contract.block(&mut kernel.body);
 }
 
@@ -32,6 +33,8 @@ struct Contract<'k> {
     next: u32,
     counts: HashMap<u32, usize>,
     vars: &'k mut Vars,
+    /// The sizes that are bound to numbers here.
+    known: HashMap<Var, i64>,
 }
 
 /// Whether products of a type may be contracted.
@@ -50,7 +53,12 @@ impl Contract<'_> {
         let mut products: HashMap<u32, [Operand; 2]> = HashMap::new();
         let mut gone: Vec<u32> = Vec::new();
         let mut stmts = Vec::with_capacity(block.stmts.len());
+        let known = self.known.clone();
         for mut stmt in std::mem::take(&mut block.stmts) {
+            if let Stmt::Bind { var, expr } = &stmt {
+                self.known.remove(var);
+                self.known.extend(expr.as_constant().map(|value| (*var, value)));
+            }
             blocks(&mut stmt, &mut |block| self.block(block));
             if let Stmt::Fold(fold) = &mut stmt {
                 self.fold(fold);
@@ -78,6 +86,7 @@ impl Contract<'_> {
         let is_gone = |stmt: &Stmt| matches!(stmt, Stmt::Op { op: Op::Mul, result, .. } if gone.contains(&result.number));
         stmts.retain(|stmt| !is_gone(stmt));
         block.stmts = stmts;
+        self.known = known;
     }
 
     /// Adds a product to something; the product that is not needed any more.
@@ -167,7 +176,10 @@ impl Contract<'_> {
     fn parts(&mut self, fold: &Fold) -> Option<(Range, Range)> {
         let [range] = &fold.ranges[..] else { return None };
         let trip = range.hi.sub(&range.lo).ok()?;
-        if trip.as_constant().is_some_and(|n| n <= BLOCK) {
+        let mut known = true;
+        trip.for_each_var(&mut |var| known &= self.known.contains_key(&var));
+        let number = trip.eval(&|var| self.known.get(&var).copied().unwrap_or(0));
+        if known && number.is_ok_and(|n| n <= i128::from(BLOCK)) {
             return None;
         }
         let name = self.vars.name(range.var).unwrap_or("k").trim_end_matches('\'').to_owned();

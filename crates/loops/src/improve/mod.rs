@@ -21,10 +21,10 @@ use crate::schedule::Schedule;
 /// Improves a kernel as its schedule allows.
 pub(crate) fn improve(kernel: &mut Kernel, schedule: &Schedule) {
     share::share_values(kernel);
+    specialise::specialise_sizes(kernel, &schedule.variant);
     if schedule.fma {
         contract::contract_products(kernel);
     }
-    specialise::specialise_sizes(kernel, &schedule.variant);
     if jam::jam_rounds(kernel) {
         share::share_values(kernel);
     }

@@ -57,6 +57,15 @@ impl<'p> Lower<'p> {
                 let value = self.host_value_of(host_type, HostKind::Apply(host.clone(), operands));
                 self.lifted(value, ret, "result")
             }
+            (_, Val::Fn(value))
+                if matches!(
+                    value.ty,
+                    FnTy::Builtin(_) | FnTy::Constructor(_) | FnTy::Variant(..)
+                ) =>
+            {
+                let target = Some(Callee::Function(value.ty.clone()));
+                self.apply_function(function, target, args, types, ret)
+            }
             (_, Val::Fn(value)) => match self.instance_for(&value.ty, types) {
                 Some(id) => {
                     let target = Some(Callee::Instance(id));

@@ -264,7 +264,8 @@ impl Ad<'_> {
         let all: Vec<Var> = axes.iter().map(|axis| axis.var).collect();
         let domain = Domain::of_sets(all, sets);
         // A sum beyond what is known to be there asks for entries one by one, which are tested.
-        if !domain.is_subset(&box_of(&axes)?).is_true() {
+        let beyond = domain.subtract(&box_of(&axes)?)?;
+        if !beyond.always_empty_given(self.module.facts().set()).is_true() {
             return Ok(None);
         }
         let domain = domain.into();

@@ -45,6 +45,10 @@ pub(super) struct Lanes<'c> {
 impl<'c> Emit<'c, '_> {
     /// The rounds of a loop as lanes. It runs upwards and has no `until`.
     pub(super) fn lane_loop(&mut self, of: &Loop, width: u32) -> Result<()> {
+        if let Some(rounds) = self.short(of) {
+            return self.lanes_written_out(of, width, &rounds);
+        }
+        self.known.remove(&of.range.var);
         let (lo, hi) = (self.bound(&of.range.lo)?, self.bound(&of.range.hi)?);
         let var = self.var_slot(of.range.var)?;
         let (whole, left, tail) = (self.block("whole"), self.block("left"), self.block("tail"));
@@ -76,6 +80,21 @@ impl<'c> Emit<'c, '_> {
         self.in_lanes(of, width, Some(mask))?;
         self.jump(end)?;
         self.at(end);
+        Ok(())
+    }
+
+    /// Rounds whose number is known, vector by vector.
+    fn lanes_written_out(&mut self, of: &Loop, width: u32, rounds: &[i64]) -> Result<()> {
+        for vector in rounds.chunks(width as usize) {
+            let mask = (vector.len() < width as usize).then(|| {
+                let ty = self.context.bool_type();
+                let counts = |lane: u32| u64::from((lane as usize) < vector.len());
+                let lanes = (0..width).map(|lane| ty.const_int(counts(lane), false));
+                VectorType::const_vector(&lanes.collect::<Vec<_>>())
+            });
+            let first = vector.iter().take(1).copied();
+            self.written_out(of.range.var, first, &mut |emit| emit.in_lanes(of, width, mask))?;
+        }
         Ok(())
     }
 
