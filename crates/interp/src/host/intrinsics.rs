@@ -139,6 +139,14 @@ impl Executor<'_, '_> {
     ) -> Result<HostValue, Stop> {
         match (intrinsic, &args[..]) {
             (Intrinsic::ListLen, [HostValue::Node(list)]) => int(list.items.len() as i128, result),
+            (Intrinsic::ListExtent, [list, HostValue::Scalar(axis)]) => {
+                let mut list = list.as_node();
+                for _ in 0..axis.as_int().unwrap_or(0) {
+                    list = list.and_then(|list| list.items.first()).and_then(HostValue::as_node);
+                }
+                let list = list.filter(|list| list.kind == NodeKind::List);
+                int(list.map_or(0, |list| list.items.len()) as i128, result)
+            }
             (Intrinsic::ListGet, [HostValue::Node(list), HostValue::Scalar(at), place @ ..]) => {
                 let (at, n) = (at.as_int().unwrap_or(-1), list.items.len());
                 let item = usize::try_from(at).ok().and_then(|at| list.items.get(at)).cloned();

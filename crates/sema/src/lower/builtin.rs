@@ -1,12 +1,14 @@
 //! Functions that the compiler provides.
 
 use einlang_tir::constant::Const;
-use einlang_tir::host::{HostArg, HostKind, HostType, Intrinsic};
+use einlang_tir::host::{FormatPart, HostArg, HostKind, HostType, Intrinsic};
 use einlang_tir::op::Op;
 use einlang_tir::region::InstKind;
 use einlang_tir::types::{Elem, Loc};
 
+use super::lists::List;
 use super::module::loc;
+use super::types::elem_of;
 use super::value::{Form, R, Scalar, Val};
 use super::{Lower, unsupported};
 use crate::builtins::Function;
@@ -41,6 +43,11 @@ impl<'p> Lower<'p> {
                 if let Some(text) = jagged {
                     return Ok(Val::Host(HostArg::Str(text), HostType::Str));
                 }
+                if let Some(arg) = args.first()
+                    && let Some(text) = self.type_of_list(arg.value)?
+                {
+                    return Ok(text);
+                }
                 let value = args.first().map(|arg| self.host_arg(arg.value)).transpose()?;
                 let Some(value) = value else { return unsupported(self.here, "`typeof`") };
                 let kind = HostKind::Intrinsic(Intrinsic::TypeOf, vec![value]);
@@ -73,7 +80,13 @@ impl<'p> Lower<'p> {
     ) -> R<Val<'p>> {
         match (function, &args[..]) {
             (Function::Len, [value]) => self.length(value).map(Val::Scalar),
-            (Function::Shape, [value]) => self.shape(value),
+            (Function::Shape, [value]) => {
+                let rank = match ty {
+                    Ty::Tensor(_, axes) => axes.first().copied().flatten(),
+                    _ => None,
+                };
+                self.shape(value, rank.and_then(|rank| usize::try_from(rank).ok()))
+            }
             (Function::Pow, _) => {
                 self.map_leaves(&args, ty, |cx, args| cx.binary_op(BinaryOp::Pow, args))
             }
@@ -121,9 +134,37 @@ impl<'p> Lower<'p> {
         }
     }
 
+    /// The type of a tensor of strings, enums or records with them, which the host keeps in lists.
+    fn type_of_list(&mut self, expr: ExprId) -> R<Option<Val<'p>>> {
+        let Ty::Tensor(element, axes) = self.ty(expr) else { return Ok(None) };
+        let name = match &*element {
+            Ty::Scalar(scalar) if elem_of(&element).is_none() => scalar.as_str().to_owned(),
+            Ty::Struct(def, args) | Ty::Enum(def, args) if args.is_empty() => {
+                self.spelling(self.program.def(*def).name.name).to_owned()
+            }
+            _ => return Ok(None),
+        };
+        let value = self.eval(expr)?;
+        let Some(list) = List::of(&value) else { return Ok(None) };
+        let mut parts = vec![FormatPart::Text(format!("[{name}; "))];
+        for (axis, known) in axes.iter().enumerate() {
+            if axis > 0 {
+                parts.push(FormatPart::Text(", ".to_owned()));
+            }
+            parts.push(match known {
+                Some(extent) => FormatPart::Text(extent.to_string()),
+                None => FormatPart::Value(self.list_length(&list, axis), String::new()),
+            });
+        }
+        parts.push(FormatPart::Text("]".to_owned()));
+        let text = self.host_value_of(HostType::Str, HostKind::Format(parts));
+        Ok(Some(Val::Host(text, HostType::Str)))
+    }
+
     /// `shape(x)`
-    fn shape(&mut self, value: &Val<'p>) -> R<Val<'p>> {
-        let extents = self.extents_of(value)?;
+    fn shape(&mut self, value: &Val<'p>, rank: Option<usize>) -> R<Val<'p>> {
+        let mut extents = self.extents_of(value)?;
+        extents.truncate(rank.unwrap_or(extents.len()));
         let scalars: Vec<Val<'p>> = extents
             .into_iter()
             .map(|extent| Val::Scalar(self.index_scalar(Elem::I32, extent)))

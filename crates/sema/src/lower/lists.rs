@@ -208,29 +208,19 @@ impl<'p> Lower<'p> {
 
     /// The length of a list along one of its axes: that of the first list in it.
     pub(super) fn list_length(&mut self, list: &List, axis: usize) -> HostArg {
-        let int = HostType::Scalar(Elem::I64);
-        self.flush();
-        let kind = HostKind::Intrinsic(Intrinsic::ListLen, vec![list.host.clone()]);
-        let length = self.host_value_of(int.clone(), kind);
-        let (HostType::List(inner), true) = (&list.ty, axis > 0) else { return length };
-        if !matches!(**inner, HostType::List(_)) {
-            return length;
+        let args = vec![list.host.clone(), i64_const(axis as i64)];
+        let kind = HostKind::Intrinsic(Intrinsic::ListExtent, args);
+        self.host_value_of(HostType::Scalar(Elem::I64), kind)
+    }
+
+    /// The lengths of a list along all its axes.
+    pub(super) fn list_lengths(&mut self, list: &List) -> Vec<HostArg> {
+        let (mut ty, mut lengths) = (&list.ty, Vec::new());
+        while let HostType::List(inner) = ty {
+            lengths.push(self.list_length(list, lengths.len()));
+            ty = inner;
         }
-        // Of a list without elements nothing more is known, and nothing is read.
-        let kind = HostKind::Op(Op::Min, vec![length, i64_const(1)]);
-        let once = self.host_value_of(int.clone(), kind);
-        let inner = (**inner).clone();
-        let start = vec![(i64_const(0), int)];
-        let counted = self.counted(i64_const(0), once, start, |cx, at, _| {
-            let kind = HostKind::Intrinsic(Intrinsic::ListGet, vec![list.host.clone(), at]);
-            let host = cx.host_value_of(inner.clone(), kind);
-            let part = List { host, ty: inner.clone(), name: String::new() };
-            Ok(vec![(cx.list_length(&part, axis - 1), HostType::Scalar(Elem::I64))])
-        });
-        match counted {
-            Ok(done) => done.into_iter().next().map_or(i64_const(0), |length| length.0),
-            Err(_) => i64_const(0),
-        }
+        lengths
     }
 
     /// The points of a read: one, or a list of them for every slice.

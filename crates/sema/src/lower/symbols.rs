@@ -10,6 +10,7 @@ use einlang_source::Span;
 use einlang_tir::module::SymbolSource;
 use einlang_tir::types::{Elem, Loc};
 
+use super::lists::List;
 use super::tensors::Home;
 use super::value::{Form, R, Scalar, Val};
 use super::{Lower, unsupported};
@@ -148,8 +149,10 @@ impl<'p> Lower<'p> {
             Val::Tensor(tensor) => self.extents(tensor),
             Val::Record(parts) if !parts.is_empty() => self.extents_of(&parts[0].clone()),
             Val::Host(_, einlang_tir::host::HostType::List(_)) => {
-                let length = self.length(value)?;
-                Ok(vec![self.quasi(&length)?])
+                let Some(list) = List::of(value) else { return Ok(Vec::new()) };
+                let lengths = self.list_lengths(&list).into_iter();
+                let form = |host| Scalar { elem: Elem::I64, form: Form::Host(host) };
+                lengths.map(|host| self.quasi(&form(host))).collect()
             }
             Val::Range(lo, Some(hi)) => {
                 let (lo, hi) = (self.quasi(lo)?, self.quasi(hi)?);

@@ -123,6 +123,8 @@ intrinsics! {
     ParseInt "parse_int" MayTrap [Str] false Any "The integer that a string spells.";
     ParseFloat "parse_float" MayTrap [Str] false Any "The float that a string spells.";
     ListLen "list_len" Pure [List] false Int "The number of elements.";
+    ListExtent "list_extent" Pure [List, Int] false Int
+        "The length of a list along an axis: its own, that of the first list in it, and so on.";
     ListGet "list_get" MayTrap [List, Int] true Any
         "One element; what the list is called and its axis may follow, for messages.";
     ListPush "list_push" Pure [List, Any] false List "The list with one more element at the end.";
