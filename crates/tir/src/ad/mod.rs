@@ -11,7 +11,7 @@
 //! | `forward`, `tangent` | tangent bindings, tangents of code |
 //! | `reverse`, `key`, `pullback` | adjoint bindings, subscripts that are data, adjoints of code |
 //! | `sum` | sums over domains in which indices are determined |
-//! | `partial`, `rules`, `linear` | derivatives of operations and of functions with a rule |
+//! | `partial`, `rules`, `linear`, `isolate` | derivatives of operations and of functions with a rule |
 //! | `watch`, `probe` | comparing rules with differences, if asked to |
 //! | `note` | what was chosen, and why |
 //! | `regroup`, `uses`, `tidy`, `fault`, `context` | order of groups, what code mentions, helpers |
@@ -33,6 +33,7 @@ mod diagonal;
 mod fault;
 mod flow;
 mod forward;
+mod isolate;
 mod key;
 mod leaf;
 mod lift;

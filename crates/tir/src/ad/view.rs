@@ -51,6 +51,9 @@ impl Ad<'_> {
     }
 
     fn view(&mut self, binding: &Binding, clause: &Clause, at: usize) -> R<View> {
+        if let Some(sums) = self.calls.sums.get(&binding.name).cloned() {
+            return self.sums_view(binding, clause, &sums);
+        }
         let (domain, n_axes) = (clause.domain.0.clone(), binding.axes.len());
         let (guard, loc) = (clause.guard.clone(), clause.loc);
         let outer = domain.clone();
@@ -69,6 +72,28 @@ impl Ad<'_> {
             view.guards.push(self.is_first(binding, &first, &view));
         }
         Ok(view)
+    }
+
+    /// A result of a call follows its parameters by these sums.
+    fn sums_view(&mut self, binding: &Binding, clause: &Clause, sums: &[Ident]) -> R<View> {
+        let mut insts = Vec::new();
+        let mut total: Option<Arg> = None;
+        for sum in sums {
+            let at = binding.axes.iter().map(|axis| Subscript::Index(axis.var.into())).collect();
+            let part = self.read(&mut insts, sum, at, binding.elem, true);
+            self.add_to(&mut insts, &mut total, part);
+        }
+        let results = vec![total.unwrap_or_else(|| super::context::zero(binding.elem))];
+        let (outer, loc) = (clause.domain.0.clone(), clause.loc);
+        Ok(View {
+            domain: outer.clone(),
+            outer,
+            n_axes: binding.axes.len(),
+            guards: Vec::new(),
+            code: Region { params: Vec::new(), insts, results },
+            guard: clause.guard.clone(),
+            loc,
+        })
     }
 
     /// Whether the index of an extremum is the first extremal one.
