@@ -6,7 +6,7 @@
 //! | `contract` | contractions of a Jacobian with a vector |
 //! | `paths`, `leaf`, `flow` | which bindings lie between parameter and target, by the flow of values |
 //! | `settle`, `lift`, `root`, `scan` | flat bindings: reductions and local tensors as bindings of their own |
-//! | `view` | a clause of a flat binding as straight-line code over all its indices |
+//! | `view`, `range` | a clause of a flat binding as straight-line code over all its indices |
 //! | `seed`, `diagonal` | what is perturbed or observed, and which axes need not be stored |
 //! | `forward`, `tangent` | tangent bindings, tangents of code |
 //! | `reverse`, `key`, `pullback` | adjoint bindings, subscripts that are data, adjoints of code |
@@ -43,6 +43,7 @@ mod partial;
 mod paths;
 mod probe;
 mod pullback;
+mod range;
 mod regroup;
 mod request;
 mod reverse;

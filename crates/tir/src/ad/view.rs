@@ -62,13 +62,15 @@ impl Ad<'_> {
             return Ok(plain(clause.body.clone()));
         };
         let mut view = plain(Region::default());
-        view.domain = extended(&view.domain, &reduction.domain)?;
+        let (inner, bounds) = self.fixed_range(reduction, before, clause.loc)?;
+        view.domain = extended(&view.domain, &inner)?;
+        view.guards.extend(bounds);
         if let Some(guard) = &reduction.guard {
             view.guards.push(with_code(before, guard));
         }
         view.code = with_code(before, &reduction.body);
         if reduction.combine != Combiner::Op(Op::Add) {
-            let first = self.first_of(binding, clause, at, &view)?;
+            let first = self.first_of(binding, clause, at, &view, &inner)?;
             view.guards.push(self.is_first(binding, &first, &view));
         }
         Ok(view)
@@ -108,12 +110,19 @@ impl Ad<'_> {
     }
 
     /// The first index at which an extremum is taken, as a binding.
-    fn first_of(&mut self, binding: &Binding, clause: &Clause, at: usize, view: &View) -> R<Ident> {
+    fn first_of(
+        &mut self,
+        binding: &Binding,
+        clause: &Clause,
+        at: usize,
+        view: &View,
+        inner: &Domain,
+    ) -> R<Ident> {
         let key = (binding.name.clone(), at);
         if let Some(name) = self.firsts.get(&key) {
             return Ok(name.clone());
         }
-        let Some((reduction, before)) = root_of(&clause.body) else {
+        let Some((reduction, _)) = root_of(&clause.body) else {
             return Err(Fault::unsupported("this reduction", clause.loc));
         };
         let mut insts = view.code.insts.clone();
@@ -122,14 +131,14 @@ impl Ad<'_> {
         let term = view.code.results.first().cloned().unwrap_or(Arg::Const(Const::bool(false)));
         let equal = self.op(&mut insts, Op::Eq, vec![term, extreme], Elem::Bool);
         let test = Region { params: Vec::new(), insts, results: vec![equal] };
-        let own = reduction.guard.as_ref().map(|guard| with_code(before, guard));
-        let guard = self.chain(own.into_iter().chain([test]).collect());
+        let guard = self.chain(view.guards.iter().cloned().chain([test]).collect());
         let mut insts = Vec::new();
         let index = view.inner().first().map_or(0.into(), |var| (*var).into());
         let index = self.push(&mut insts, Elem::I64, InstKind::Index(index), Loc::default());
         let body = Region { params: Vec::new(), insts, results: vec![index] };
         let none = Const::highest(Elem::I64);
         let least = Reduction {
+            domain: inner.clone().into(),
             guard,
             body,
             combine: Combiner::Op(Op::Min),
@@ -179,7 +188,7 @@ fn root_of(body: &Region) -> Option<(&Reduction, &[Inst])> {
 }
 
 /// A region with the instructions before it that it needs.
-fn with_code(before: &[Inst], region: &Region) -> Region {
+pub(super) fn with_code(before: &[Inst], region: &Region) -> Region {
     let mut uses = Uses::default();
     uses.region(region);
     let mut insts = slice(before, &mut uses);
