@@ -1,9 +1,10 @@
 """Runs the programs beside this file on small inputs and compares them with the references of the
 benchmark's workloads.
 
-    check.py --bin einlang --workloads DIR [--backend interp] [--seeds 2] [name ...]
+    check.py --bin einlang --workloads DIR [--backend interp] [--schedules DIR] [--seeds 2] [name ...]
 
-DIR is the folder that holds `harness.py` and `workloads/`. Needs NumPy. Prints one line per program
+The first DIR is the folder that holds `harness.py` and `workloads/`; a program runs by
+`name.schedule` of the other one, if that is there. Needs NumPy. Prints one line per program
 that fails, then `N passed, N failed`.
 """
 
@@ -68,6 +69,9 @@ def run(options, name, inputs, folder):
     shutil.copy(HERE / f"{name}.ein", folder)
     (folder / "main.ein").write_text(program(name, text, inputs))
     command = [options.bin, "run", "main.ein", "--json", "--outputs", "out", "--backend", options.backend]
+    schedule = pathlib.Path(options.schedules or HERE / "none").resolve() / f"{name}.schedule"
+    if schedule.exists():
+        command += ["--schedule", str(schedule), "--explain"]
     for key, value in inputs.items():
         if isinstance(value, np.ndarray):
             np.save(folder / f"{key}.npy", value)
@@ -77,6 +81,8 @@ def run(options, name, inputs, folder):
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=options.patience)
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip().splitlines()[0] if done.stderr else f"exit code {done.returncode}")
+    if "not legal" in done.stderr or "no machine code" in done.stderr:
+        raise RuntimeError(done.stderr.strip().splitlines()[0])
     return json.loads(done.stdout)
 
 
@@ -100,6 +106,7 @@ def main():
     parser.add_argument("--bin", required=True, type=lambda path: str(pathlib.Path(path).resolve()))
     parser.add_argument("--workloads", required=True)
     parser.add_argument("--backend", default="interp")
+    parser.add_argument("--schedules")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--patience", type=float, default=300)
     parser.add_argument("names", nargs="*")

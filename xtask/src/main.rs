@@ -9,8 +9,11 @@ mod binary;
 mod bless;
 mod conformance;
 mod json;
+mod latency;
 mod llvm;
 mod manifest;
+mod memory;
+mod probes;
 mod process;
 mod project;
 mod run;
@@ -32,7 +35,9 @@ usage: cargo xtask <task> [arguments]
   test [step|filter…]    every check that CI makes, or only the named steps and tests
   tidy [--verbose]       layering, file budgets, error pages, text hygiene, manifests, links
   bless [filter…]        rewrite the expectations of fixture tests and list what changed
-  bench [name…]          benchmarks and start-up time (`startup` names the latter)
+  bench [name…]          benchmarks, start-up time (`startup`) and the time to machine code (`latency`)
+  bench memory           the tensor storage of long recurrences
+  bench probes           kernels with hand-written schedules against hand-written C
   help                   this text
 
 steps of `test`, in order:

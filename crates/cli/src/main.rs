@@ -7,6 +7,7 @@
 //! | `inputs.rs` | the programs that a command is about: files, directories, `-`, `-c` |
 //! | `terminal.rs`, `message.rs` | standard output, standard error, colours |
 //! | `running/` | where a program prints, Ctrl-C, progress, amounts |
+//! | `native.rs` | machine code: what makes it, where it is kept |
 //! | `disk.rs` | the `World` over a disk |
 //! | `bug.rs` | what happens when the compiler itself fails |
 //! | `exit.rs` | how a command ends |
@@ -22,6 +23,7 @@ mod exit;
 mod inputs;
 mod memory;
 mod message;
+mod native;
 mod running;
 mod shorthand;
 mod terminal;

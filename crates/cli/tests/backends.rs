@@ -28,11 +28,17 @@ let below = any[i](x[i] < (0 as {elem}));
 }
 
 fn outputs(path: &Path, backend: &str) -> Value {
-    let output = Command::new(env!("CARGO_BIN_EXE_einlang"))
-        .args(["run", "--json", "--explain", "--backend", backend])
-        .arg(path)
-        .output()
-        .expect("the binary starts");
+    scheduled(path, backend, None)
+}
+
+/// The outputs, by the schedule in a file if there is one.
+fn scheduled(path: &Path, backend: &str, schedule: Option<&Path>) -> Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_einlang"));
+    command.args(["run", "--json", "--explain", "--backend", backend]).arg(path);
+    if let Some(schedule) = schedule {
+        command.arg("--schedule").arg(schedule);
+    }
+    let output = command.output().expect("the binary starts");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{backend}: {stderr}");
     let fell_back = stderr.contains("point by point") || stderr.contains("no machine code");
@@ -71,5 +77,81 @@ fn backends_agree_at_awkward_extents() {
             let native = outputs(&path, "native");
             assert!(agree(&right, &native), "{n} of {elem}: {right}\n{native}");
         }
+    }
+}
+
+/// Lanes with and without a tail, gathers, folds and conditions in lanes, and rounds that are jammed.
+#[test]
+fn roles_change_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, schedule) = (folder.path().join("main.ein"), folder.path().join("roles"));
+    let grid = "
+let q[i in 0..N, j in 0..N + 2] = x[(i * 7 + j * 3) % N] * (if j > i { x[i] } else { 2 as f32 });
+let turned[j in 0..N + 2, i in 0..N] = q[i, j] - x[N - 1 - i];
+let product[i in 0..N, j in 0..N] = sum[k in 0..N + 2](q[i, k] * turned[k, j]);
+let rows[i in 0..N] = max[j](product[i, j]);
+let marks[i in 0..N] = rows[i] > x[i];
+";
+    for n in [1, 3, 8, 17, 33] {
+        let text = program(n, "f32") + grid;
+        std::fs::write(&path, text).expect("a file");
+        let right = outputs(&path, "interp");
+        let printed = Command::new(env!("CARGO_BIN_EXE_einlang"))
+            .args(["ir", "--after", "decide"])
+            .arg(&path)
+            .output()
+            .expect("the binary starts");
+        let printed = String::from_utf8_lossy(&printed.stdout).into_owned();
+        for role in ["lane 2", "lane 16", "unroll 3"] {
+            let text = printed.replace(" par;", &format!(" {role};"));
+            assert_ne!(text, printed, "there are free loops");
+            std::fs::write(&schedule, text).expect("a file");
+            for backend in ["bytecode", "native"] {
+                let found = scheduled(&path, backend, Some(&schedule));
+                assert!(agree(&right, &found), "{backend}, {n}, {role}: {right}\n{found}");
+            }
+        }
+    }
+}
+
+/// Numbers of all magnitudes, with the ties between neighbours, in a narrow type and back.
+fn narrow(elem: &str) -> String {
+    format!(
+        "let wide[i in 0..6400] = {{
+    let size = (1.0 + (i % 128) as f32 / 128.0) * 2.0 ** (i / 128 - 30);
+    if i % 3 == 0 {{ -size }} else {{ size }}
+}};
+let x[i] = wide[i] as {elem};
+let back[i] = x[i] as f32;
+let double[i] = x[i] as f64;
+let whole[i] = x[i] as i32;
+let sum[i in 0..6399] = (x[i] + x[i + 1]) as f32;
+let product[i in 0..6300] = (x[i] * x[i + 100]) as f32;
+let quotient[i in 0..6300] = (x[i] / x[i + 77]) as f32;
+let root[i] = sqrt(abs(x[i])) as f32;
+let below[i in 0..6399] = x[i] < x[i + 1];
+let least = min[i](x[i]) as f32;
+let zero = (0.0 as {elem}) as f32;
+let none[i in 0..4] = ((x[i] - x[i]) / (x[i] - x[i])) as f32;
+let counted[i in 0..256] = ((i - 128) as {elem}) as f32;
+"
+    )
+}
+
+#[test]
+fn narrow_floats_are_rounded_alike() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for elem in ["f16", "bf16", "f8e4m3"] {
+        let path = folder.path().join("narrow.ein");
+        std::fs::write(&path, narrow(elem)).expect("a file");
+        let mut right = outputs(&path, "interp");
+        let mut native = outputs(&path, "native");
+        // The order of additions is not fixed; everything else is the same to the last bit.
+        assert!(right["back"]["data"].as_array().is_some_and(|data| data.len() == 6400));
+        for name in ["wide", "x"] {
+            right[name].take();
+            native[name].take();
+        }
+        assert_eq!(right, native, "{elem}");
     }
 }

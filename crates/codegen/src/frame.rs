@@ -63,6 +63,9 @@ macro_rules! frame {
         #[allow(non_camel_case_types)]
         #[derive(Clone, Copy)]
         pub(crate) enum Field { $($field,)* }
+
+        /// The names of the fields, in order.
+        pub(crate) const FIELDS: &[&str] = &[$(stringify!($field),)*];
     };
 }
 

@@ -1,10 +1,13 @@
 //! Objects in memory, and calling them.
+//!
+//! Invariant: code stays linked as long as its session lives, and a session as long as any code of it.
 
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString};
 use std::fmt;
 use std::ptr;
+use std::sync::{Arc, Mutex};
 
 use einlang_interp::native::{Ended, NativeKernel, NativeMachine};
 use inkwell::llvm_sys::core::LLVMCreateMemoryBufferWithMemoryRangeCopy;
@@ -19,40 +22,39 @@ use inkwell::llvm_sys::orc2::{
 
 use crate::frame::{Frame, Services, Tables};
 
-/// The name of the function in an object.
+/// The name of the function as `emit` leaves it.
 pub(crate) const ENTRY: &str = "einlang_kernel";
 
-/// Machine code that can be run.
-pub(crate) struct Code {
-    jit: LLVMOrcLLJITRef,
-    entry: extern "C" fn(*mut Frame) -> i64,
-    tables: Tables,
-}
+/// What links objects into the process, one at a time.
+pub(crate) struct Session(Mutex<Linker>);
 
-impl fmt::Debug for Code {
+struct Linker(LLVMOrcLLJITRef);
+
+// SAFETY: the linker is used by one thread at a time, and is tied to none.
+unsafe impl Send for Linker {}
+
+impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Code").field("tables", &self.tables).finish_non_exhaustive()
+        f.debug_struct("Session").finish_non_exhaustive()
     }
 }
 
-impl Drop for Code {
+impl Drop for Linker {
     fn drop(&mut self) {
-        // SAFETY: the session is ours, and `entry` is not called again.
-        let _ = unsafe { LLVMOrcDisposeLLJIT(self.jit) };
+        // SAFETY: the session is ours, and nothing that was linked by it is called again.
+        let _ = unsafe { LLVMOrcDisposeLLJIT(self.0) };
     }
 }
 
-impl Code {
-    /// Links an object into the process.
-    pub(crate) fn load(object: &[u8], tables: Tables) -> Result<Code, String> {
-        let name = CString::new(ENTRY).map_err(|_| "a name with a zero byte".to_owned())?;
+impl Session {
+    /// A session that finds functions of the process.
+    pub(crate) fn new() -> Result<Session, String> {
         let mut jit = ptr::null_mut();
-        let mut address = 0;
         // SAFETY: every pointer handed over was made here or by the call before, and each call's
         // error is looked at before its result is used.
         unsafe {
             check(LLVMOrcCreateLLJIT(&mut jit, ptr::null_mut()))?;
-            let main = LLVMOrcLLJITGetMainJITDylib(jit);
+            let linker = Linker(jit);
             let mut process = ptr::null_mut();
             let prefix = LLVMOrcLLJITGetGlobalPrefix(jit);
             check(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
@@ -61,20 +63,51 @@ impl Code {
                 None,
                 ptr::null_mut(),
             ))?;
-            LLVMOrcJITDylibAddGenerator(main, process);
+            LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(jit), process);
+            Ok(Session(Mutex::new(linker)))
+        }
+    }
+
+    /// Links an object; its function has this name, which no other object of the session has.
+    pub(crate) fn load(
+        self: &Arc<Session>,
+        object: &[u8],
+        name: &str,
+        tables: Tables,
+    ) -> Result<Code, String> {
+        let name = CString::new(name).map_err(|_| "a name with a zero byte".to_owned())?;
+        let linker = self.0.lock().map_err(|_| "linking has failed before".to_owned())?;
+        let mut address = 0;
+        // SAFETY: as above; the buffer is a copy that the session takes over.
+        unsafe {
             let buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
                 object.as_ptr().cast(),
                 object.len(),
-                c"kernel".as_ptr(),
+                name.as_ptr(),
             );
-            check(LLVMOrcLLJITAddObjectFile(jit, main, buffer))?;
-            check(LLVMOrcLLJITLookup(jit, &mut address, name.as_ptr()))?;
+            let main = LLVMOrcLLJITGetMainJITDylib(linker.0);
+            check(LLVMOrcLLJITAddObjectFile(linker.0, main, buffer))?;
+            check(LLVMOrcLLJITLookup(linker.0, &mut address, name.as_ptr()))?;
         }
         // SAFETY: `emit` gives the function of this name exactly this type.
         let entry = unsafe {
             std::mem::transmute::<usize, extern "C" fn(*mut Frame) -> i64>(address as usize)
         };
-        Ok(Code { jit, entry, tables })
+        Ok(Code { _session: Arc::clone(self), entry, tables })
+    }
+}
+
+/// Machine code that can be run.
+pub(crate) struct Code {
+    /// Where the code lies.
+    _session: Arc<Session>,
+    entry: extern "C" fn(*mut Frame) -> i64,
+    tables: Tables,
+}
+
+impl fmt::Debug for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Code").field("tables", &self.tables).finish_non_exhaustive()
     }
 }
 

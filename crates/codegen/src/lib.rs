@@ -4,13 +4,17 @@
 //! |---|---|
 //! | `emit` | from loop IR to LLVM IR |
 //! | `optimise` | the host's target, passes, objects |
+//! | `object` | objects as bytes, for the disk |
 //! | `frame` | what code and its surroundings know of each other |
 //! | `jit` | objects in memory, and calling them |
+//! | `timed` | code that is kept and timed |
 //!
 //! Invariants: the code does what the loop IR says, and floats are never reassociated by LLVM; the one
 //! freedom taken is that of sums in pairs, whose association is a function of the extent alone
 //! (`emit/sums.rs`). Every access that was not proved is tested. What is rare is asked of the
-//! surroundings, so every operation of the op table works.
+//! surroundings, so every operation of the op table works. A kernel is compiled once per compiler, and
+//! with a cache once per computer: the key is all that the code depends on, namely the text of the
+//! kernel, the processor, the options, and the source of this crate.
 //!
 //! Only this crate knows LLVM. `unsafe` is confined to `jit`, `frame` and the one place that computes
 //! addresses (`emit/memory.rs`).
@@ -18,30 +22,121 @@
 mod emit;
 mod frame;
 mod jit;
+mod object;
 mod optimise;
+mod timed;
 
-use einlang_interp::native::{NativeCompiler, NativeKernel};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use einlang_interp::native::{CodeForm, Made, NativeCompiler, NativeKernel, NativeObject};
 use einlang_loops::ir::Kernel;
+use einlang_runtime::cache::Cache;
 use inkwell::context::Context;
 
-pub use optimise::Stage;
+use self::jit::{Code, ENTRY, Session};
+use self::object::Object;
+pub use timed::Timed;
 
-/// The compiler to machine code of this computer.
+/// Code that exists, is being made, or cannot be made, by its key.
+type Known = HashMap<String, Arc<OnceLock<Result<Arc<Code>, String>>>>;
+
+/// The compiler to machine code of this computer. Code stays loaded as long as it lives.
 #[derive(Debug, Default)]
-pub struct Llvm;
+pub struct Llvm {
+    cache: Option<Cache>,
+    session: OnceLock<Result<Arc<Session>, String>>,
+    known: Mutex<Known>,
+    compiled: AtomicU64,
+    from_disk: AtomicU64,
+}
 
-impl NativeCompiler for Llvm {
-    fn compile(&self, kernel: &Kernel, checked: bool) -> Result<Box<dyn NativeKernel>, String> {
-        let context = Context::create();
-        let emitted = emit::emit(&context, kernel, checked).map_err(|refused| refused.0)?;
-        let object = optimise::object(&emitted.module)?;
-        Ok(Box::new(jit::Code::load(&object, emitted.tables)?))
+impl Llvm {
+    /// A compiler that keeps objects for later runs.
+    pub fn with_cache(cache: Cache) -> Llvm {
+        Llvm { cache: Some(cache), ..Llvm::default() }
+    }
+
+    /// Finds the object of a kernel or makes it, and links it.
+    fn load(&self, kernel: &Kernel, checked: bool, key: &str) -> Result<Code, String> {
+        let session = self.session.get_or_init(|| Session::new().map(Arc::new)).as_ref();
+        let session = session.map_err(String::clone)?;
+        let name = symbol(key);
+        if let Some(cache) = &self.cache
+            && let Some(Object { tables, code }) =
+                cache.get(key).and_then(|bytes| Object::from_bytes(&bytes))
+        {
+            self.from_disk.fetch_add(1, Ordering::Relaxed);
+            return session.load(&code, &name, tables);
+        }
+        let object = compile(kernel, checked, &name)?;
+        self.compiled.fetch_add(1, Ordering::Relaxed);
+        if let Some(cache) = &self.cache {
+            cache.put(key, &object.to_bytes());
+        }
+        session.load(&object.code, &name, object.tables)
     }
 }
 
-/// The text of a kernel at a stage of its compilation.
-pub fn show(kernel: &Kernel, checked: bool, stage: Stage) -> Result<String, String> {
+impl NativeCompiler for Llvm {
+    fn compile(&self, kernel: &Kernel, checked: bool) -> Result<Arc<dyn NativeKernel>, String> {
+        let key = key(kernel, checked)?;
+        let slot = {
+            let mut known = self.known.lock().map_err(|_| "compiling has failed before")?;
+            Arc::clone(known.entry(key.clone()).or_default())
+        };
+        let code = slot.get_or_init(|| self.load(kernel, checked, &key).map(Arc::new)).clone()?;
+        Ok(code)
+    }
+
+    fn show(&self, kernel: &Kernel, checked: bool, form: CodeForm) -> Result<String, String> {
+        let context = Context::create();
+        let emitted = emit::emit(&context, kernel, checked).map_err(|refused| refused.0)?;
+        optimise::rename(&emitted.module, ENTRY, &kernel.name);
+        optimise::show(&emitted.module, form)
+    }
+
+    fn object(&self, kernel: &Kernel, name: &str) -> Result<NativeObject, String> {
+        let Object { tables, code } = compile(kernel, false, name)?;
+        let scalars = tables.scalars.into_iter().map(|of| (of.op, of.elems, of.result));
+        Ok(NativeObject {
+            code,
+            frame: frame::FIELDS,
+            scalars: scalars.collect(),
+            calls: tables.calls.into_iter().map(|call| call.function).collect(),
+            n_keys: tables.n_keys,
+        })
+    }
+
+    fn made(&self) -> Made {
+        Made {
+            compiled: self.compiled.load(Ordering::Relaxed),
+            from_disk: self.from_disk.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// All that the code of a kernel depends on.
+fn key(kernel: &Kernel, checked: bool) -> Result<String, String> {
+    let version = concat!(env!("CARGO_PKG_VERSION"), " ", env!("EINLANG_CODEGEN"));
+    Ok(format!("{version}\n{}\nchecked {checked}\n{kernel}", optimise::target()?))
+}
+
+/// The name of the function with this key.
+fn symbol(key: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    let first = hasher.finish();
+    first.hash(&mut hasher);
+    format!("kernel_{first:016x}{:016x}", hasher.finish())
+}
+
+fn compile(kernel: &Kernel, checked: bool, name: &str) -> Result<Object, String> {
     let context = Context::create();
     let emitted = emit::emit(&context, kernel, checked).map_err(|refused| refused.0)?;
-    optimise::show(&emitted.module, stage)
+    optimise::rename(&emitted.module, ENTRY, name);
+    let code = optimise::object(&emitted.module)?;
+    Ok(Object { tables: emitted.tables, code })
 }

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use einlang_interp::native::CodeForm;
 use inkwell::OptimizationLevel;
 use inkwell::attributes::AttributeLoc;
 use inkwell::module::Module;
@@ -9,17 +10,7 @@ use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{
     CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine,
 };
-
-/// The stages at which a kernel can be looked at.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stage {
-    /// LLVM IR as it was emitted.
-    Emitted,
-    /// LLVM IR after the passes.
-    Optimised,
-    /// Assembly.
-    Assembly,
-}
+use inkwell::values::FunctionValue;
 
 /// What is known of this computer.
 struct Host {
@@ -37,6 +28,20 @@ fn host() -> Result<&'static Host, String> {
         })
     });
     made.as_ref().map_err(String::clone)
+}
+
+/// What code depends on besides its kernel: the processor, what it can do, and LLVM.
+pub(crate) fn target() -> Result<String, String> {
+    let Host { cpu, features } = host()?;
+    let (major, minor, patch) = inkwell::support::get_llvm_version();
+    Ok(format!("LLVM {major}.{minor}.{patch}\n{cpu} {features}"))
+}
+
+/// Gives a function another name.
+pub(crate) fn rename(module: &Module<'_>, from: &str, to: &str) {
+    if let Some(function) = module.get_function(from) {
+        function.as_global_value().set_name(to);
+    }
 }
 
 fn machine() -> Result<TargetMachine, String> {
@@ -81,7 +86,33 @@ fn optimise(module: &Module<'_>, machine: &TargetMachine) -> Result<(), String> 
     options.set_loop_vectorization(true);
     options.set_loop_slp_vectorization(true);
     options.set_loop_unrolling(true);
-    module.run_passes("default<O2>", machine, options).map_err(|e| e.to_string())
+    module.run_passes(passes(module), machine, options).map_err(|e| e.to_string())
+}
+
+/// A kernel of more instructions gets fewer passes: it is not one hot loop, and the full list would take
+/// longer than most runs of it.
+const LARGE: usize = 3000;
+
+/// The attribute of functions that get all passes, however large they are: somebody chose how
+/// their loops are to run.
+pub(crate) const THOROUGH: &str = "einlang-thorough";
+
+/// The passes for a module.
+fn passes(module: &Module<'_>) -> &'static str {
+    let functions = module.get_functions();
+    let blocks = functions.flat_map(|function| function.get_basic_blocks());
+    let n_instructions: usize = blocks.map(|block| block.get_instructions().count()).sum();
+    let thorough = |f: FunctionValue<'_>| {
+        f.get_string_attribute(AttributeLoc::Function, THOROUGH).is_some()
+    };
+    match n_instructions > LARGE && !module.get_functions().any(thorough) {
+        true => {
+            "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,\
+             loop-mssa(loop-rotate,licm),simplifycfg,early-cse<memssa>,loop-vectorize,\
+             instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm))"
+        }
+        false => "default<O2>",
+    }
 }
 
 /// The object of a module.
@@ -92,14 +123,14 @@ pub(crate) fn object(module: &Module<'_>) -> Result<Vec<u8>, String> {
     Ok(buffer.map_err(|e| e.to_string())?.as_slice().to_vec())
 }
 
-/// The text of a module at a stage.
-pub(crate) fn show(module: &Module<'_>, stage: Stage) -> Result<String, String> {
+/// The text of a module in a form.
+pub(crate) fn show(module: &Module<'_>, form: CodeForm) -> Result<String, String> {
     let machine = machine()?;
-    if stage == Stage::Emitted {
+    if form == CodeForm::Emitted {
         return Ok(module.print_to_string().to_string());
     }
     optimise(module, &machine)?;
-    if stage == Stage::Optimised {
+    if form == CodeForm::Optimised {
         return Ok(module.print_to_string().to_string());
     }
     let buffer = machine.write_to_memory_buffer(module, FileType::Assembly);

@@ -19,10 +19,12 @@
 //! |---|---|
 //! | [`session`] | sources and the questions about them |
 //! | [`pipeline`] | the stages, in order, in one list |
+//! | [`build`] | libraries for C |
 //! | [`document`] | pages of documentation from doc comments |
 //! | [`explain`] | the page of each diagnostic code |
 //! | [`library`] | the texts of the standard library |
 //! | [`lowering`] | the lowered program, and the passes over it |
+//! | `kernels` | kernels as text |
 //! | [`run`] | programs that run: their inputs, outputs, and files |
 //! | [`storage`] | what is kept of each recurrent binding, in words and as JSON |
 //! | [`repl`] | sessions: entries that see what earlier ones bound |
@@ -31,10 +33,12 @@
 //! Invariants: nothing is printed and no process ends here; all input and output goes through the
 //! world, but for programs that run, which touch files through [`ProjectIo`]; a problem with a file is a diagnostic like any other.
 
+pub mod build;
 pub mod derivatives;
 pub mod document;
 mod errors;
 pub mod explain;
+mod kernels;
 pub mod library;
 pub mod lowering;
 pub mod memo;
@@ -45,15 +49,18 @@ pub mod session;
 pub mod storage;
 mod watching;
 
-pub use einlang_interp::native::Native;
-pub use einlang_interp::options::{Backend, Interrupt, Options as Limits, Resident};
-pub use einlang_interp::report::{Region, Report};
+pub use build::Library;
+pub use einlang_interp::native::{CodeForm, Made, Native};
+pub use einlang_interp::options::{Backend, Interrupt, Kept, Options as Limits, Resident};
+pub use einlang_interp::profile::{Part, Profile, Stored};
+pub use einlang_interp::report::{Ran, Region, Report};
 pub use einlang_loops::decide::Storage as StoragePlan;
-pub use einlang_loops::schedule::{Schedule, parse_schedules};
-pub use einlang_runtime::{Permits, files};
+pub use einlang_loops::schedule::{self, Schedule, parse_schedules};
+pub use einlang_runtime::{Permits, cache, files};
 pub use einlang_sema::shapes::Options;
+pub use einlang_tir::constant::Const;
 pub use memo::{Memo, Work};
-pub use pipeline::{Compilation, Stage};
+pub use pipeline::{Compilation, Stage, View};
 pub use repl::{Answer, Question, Repl};
 pub use run::{Executable, Failure, Given, Outcome, Output, Printer, ProjectIo, RunOptions};
 pub use session::{COMMAND_LINE, MAX_SOURCE_BYTES, Printed, STANDARD_INPUT, Session};

@@ -3,7 +3,6 @@
 //! Invariants: only a program without errors is lowered; what cannot be lowered yet is a list of
 //! diagnostics.
 
-use einlang_loops::plan::{Choices, plan};
 use einlang_sema::Resolved;
 use einlang_sema::lower::{self, Lowered};
 use einlang_source::Diagnostics;
@@ -63,21 +62,7 @@ pub(crate) fn print(compilation: &Compilation, last: Option<&str>) -> String {
     program.to_string()
 }
 
-/// The schedules or the loop IR of the program's tensor code.
-pub(crate) fn print_loops(compilation: &Compilation, kernels: bool) -> String {
-    let program = match lowered(compilation, &lower::Options::default()) {
-        None => return String::new(),
-        Some(Ok(lowered)) => lowered.program,
-        Some(Err(diagnostics)) => return words(&diagnostics),
-    };
-    let each = program.modules.iter().map(|module| match plan(module, &Choices::default()) {
-        Ok(plan) if kernels => plan.kernel.to_string(),
-        Ok(plan) => plan.schedule.to_string(),
-        Err(not) => format!("// `{}` is evaluated point by point: {not}\n", module.name),
-    });
-    each.collect()
-}
-
-fn words(diagnostics: &Diagnostics) -> String {
+/// What is wrong, as comments.
+pub(crate) fn words(diagnostics: &Diagnostics) -> String {
     diagnostics.iter().map(|diagnostic| format!("// {}\n", diagnostic.message)).collect()
 }

@@ -10,6 +10,7 @@
 use std::fmt;
 use std::path::Path;
 
+use einlang_interp::native::{CodeForm, Native};
 use einlang_sema::coords::{self, Coords};
 use einlang_sema::shapes::{self, Given, Options, Shapes};
 use einlang_sema::types::{self, Typed};
@@ -17,6 +18,7 @@ use einlang_sema::{Resolved, hir};
 use einlang_source::{Diagnostics, FileId, Sources, World};
 use einlang_syntax::{Tree, dump};
 
+use crate::kernels::{self, Form};
 use crate::library::Std;
 use crate::lowering;
 
@@ -121,44 +123,60 @@ macro_rules! stages {
 
             /// The program as it is after this stage. The text ends with a line break unless it
             /// is empty.
-            pub fn print(self, compilation: &Compilation, sources: &Sources) -> String {
-                let print: fn(&Compilation, &Sources) -> String = match self {
+            pub fn print(self, compilation: &Compilation, sources: &Sources, view: &View<'_>) -> String {
+                let print: fn(&Compilation, &Sources, &View<'_>) -> String = match self {
                     $(Stage::$stage => $print,)*
                 };
-                print(compilation, sources)
+                print(compilation, sources, view)
             }
         }
     };
 }
 
 stages! {
-    Lex "lex" "the tokens with their bytes, white space included" |c, _| dump::dump_tokens(c.tree());
-    Parse "parse" "the tree, one node or token a line, with their bytes" |c, _| dump::dump(c.tree());
+    Lex "lex" "the tokens with their bytes, white space included" |c, _, _| dump::dump_tokens(c.tree());
+    Parse "parse" "the tree, one node or token a line, with their bytes" |c, _, _| dump::dump(c.tree());
     Names "names" "modules, items and bodies, every name with its definition" print_names;
     Types "types" "each function for each kind of arguments, and the types of its bindings" print_types;
     Coords "coords" "the coordinates of each binding, what its reductions consume and what is broadcast" print_coords;
     Shapes "shapes" "the type and extents of each binding, and the range of each index" print_shapes;
-    Lower "lower" "the host program and its tensor modules" |c, _| lowering::print(c, None);
-    InlineCalls "inline_calls" "the same, without the functions that have no derivative rule" |c, _| lowering::print(c, Some("inline_calls"));
-    SplitClauses "split_clauses" "the same, no two clauses with a point in common" |c, _| lowering::print(c, Some("split_clauses"));
-    LowerRequests "lower-requests" "the same, with derivatives as ordinary code" |c, _| lowering::print(c, Some("lower_requests"));
-    LiftLocals "lift_locals" "the same, with what is computed again at every point moved out" |c, _| lowering::print(c, Some("lift_locals"));
-    FoldConstants "fold_constants" "the same, with constants computed" |c, _| lowering::print(c, Some("fold_constants"));
-    Simplify "simplify" "the same, nothing computed twice in one place" |c, _| lowering::print(c, Some("simplify"));
-    Decide "decide" "the schedule of each tensor module: orders, roles and storage" |c, _| lowering::print_loops(c, false);
-    LowerLoops "lower_loops" "the loop IR of each tensor module" |c, _| lowering::print_loops(c, true);
+    Lower "lower" "the host program and its tensor modules" |c, _, _| lowering::print(c, None);
+    InlineCalls "inline_calls" "the same, without the functions that have no derivative rule" |c, _, _| lowering::print(c, Some("inline_calls"));
+    SplitClauses "split_clauses" "the same, no two clauses with a point in common" |c, _, _| lowering::print(c, Some("split_clauses"));
+    LowerRequests "lower-requests" "the same, with derivatives as ordinary code" |c, _, _| lowering::print(c, Some("lower_requests"));
+    LiftLocals "lift_locals" "the same, with what is computed again at every point moved out" |c, _, _| lowering::print(c, Some("lift_locals"));
+    FoldConstants "fold_constants" "the same, with constants computed" |c, _, _| lowering::print(c, Some("fold_constants"));
+    Simplify "simplify" "the same, nothing computed twice in one place" |c, _, _| lowering::print(c, Some("simplify"));
+    Decide "decide" "the schedule of each tensor module: orders, roles and storage" |c, _, view| print_kernels(c, view, Form::Schedule);
+    LowerLoops "lower_loops" "the loop IR of each tensor module" |c, _, view| print_kernels(c, view, Form::Loops);
+    Llvm "llvm" "the LLVM IR of each kernel, as it is emitted" |c, _, view| print_kernels(c, view, Form::Code(CodeForm::Emitted));
+    LlvmPasses "llvm_passes" "the same, after the passes of LLVM" |c, _, view| print_kernels(c, view, Form::Code(CodeForm::Optimised));
+    Asm "asm" "the assembly of each kernel, for this computer" |c, _, view| print_kernels(c, view, Form::Code(CodeForm::Assembly));
 }
 
-fn print_names(compilation: &Compilation, _: &Sources) -> String {
+/// What is asked of a stage besides the program.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct View<'a> {
+    /// The one kernel that is printed, at stages that have kernels.
+    pub kernel: Option<&'a str>,
+    /// What makes machine code.
+    pub native: Option<&'a Native>,
+}
+
+fn print_kernels(compilation: &Compilation, view: &View<'_>, form: Form) -> String {
+    kernels::print(compilation, view, form)
+}
+
+fn print_names(compilation: &Compilation, _: &Sources, _: &View<'_>) -> String {
     hir::print(&compilation.resolved.program, &compilation.resolved.interner)
 }
 
-fn print_types(compilation: &Compilation, _: &Sources) -> String {
+fn print_types(compilation: &Compilation, _: &Sources, _: &View<'_>) -> String {
     let Resolved { program, interner, .. } = &compilation.resolved;
     compilation.typed.as_ref().map_or(String::new(), |typed| types::print(typed, program, interner))
 }
 
-fn print_coords(compilation: &Compilation, _: &Sources) -> String {
+fn print_coords(compilation: &Compilation, _: &Sources, _: &View<'_>) -> String {
     let Resolved { program, interner, .. } = &compilation.resolved;
     match (&compilation.coords, &compilation.typed) {
         (Some(found), Some(typed)) => coords::print(found, typed, program, interner),
@@ -166,7 +184,7 @@ fn print_coords(compilation: &Compilation, _: &Sources) -> String {
     }
 }
 
-fn print_shapes(compilation: &Compilation, sources: &Sources) -> String {
+fn print_shapes(compilation: &Compilation, sources: &Sources, _: &View<'_>) -> String {
     let Resolved { program, interner, .. } = &compilation.resolved;
     let Compilation { typed: Some(typed), coords: Some(coords), shapes: Some(found), .. } =
         compilation
@@ -178,9 +196,24 @@ fn print_shapes(compilation: &Compilation, sources: &Sources) -> String {
 }
 
 impl Stage {
-    /// The stage with this name.
+    /// The stage with this name, or whose other name it is.
     pub fn parse(name: &str) -> Option<Stage> {
-        Stage::ALL.iter().copied().find(|stage| stage.name() == name)
+        let is_it = |stage: &Stage| stage.name() == name || stage.other_name() == Some(name);
+        Stage::ALL.iter().copied().find(is_it)
+    }
+
+    /// What is printed there, for those who do not think of passes.
+    pub fn other_name(self) -> Option<&'static str> {
+        match self {
+            Stage::Decide => Some("schedule"),
+            Stage::LowerLoops => Some("loops"),
+            _ => None,
+        }
+    }
+
+    /// Whether the stage prints kernels one by one.
+    pub fn has_kernels(self) -> bool {
+        self >= Stage::Decide
     }
 
     /// The last stage that the program reached: names are resolved only in a tree without holes.
@@ -222,6 +255,7 @@ mod tests {
         for stage in Stage::ALL {
             assert_eq!(Stage::parse(stage.name()), Some(*stage));
         }
+        assert_eq!(Stage::parse("loops"), Some(Stage::LowerLoops));
         assert_eq!(Stage::parse("Parse"), None);
         assert_eq!(Stage::reached(&compiled("let x = 1;")).to_string(), "shapes");
         assert_eq!(Stage::reached(&compiled("let x = ;")).to_string(), "parse");
@@ -231,8 +265,10 @@ mod tests {
     fn each_stage_prints_something_else() {
         let mut sources = Sources::new();
         let compilation = compiled_with(&mut sources, "let x = 1;");
-        let texts: Vec<_> =
-            Stage::ALL.iter().map(|stage| stage.print(&compilation, &sources)).collect();
+        let texts: Vec<_> = Stage::ALL
+            .iter()
+            .map(|stage| stage.print(&compilation, &sources, &View::default()))
+            .collect();
         assert!(texts[0].lines().any(|line| line == "WHITESPACE \" \" @3..4"), "{}", texts[0]);
         assert!(texts[1].starts_with("SOURCE_FILE @0..10\n"), "{}", texts[1]);
         assert_eq!(texts[2], "module crate\n  let x#0 = 1\n");

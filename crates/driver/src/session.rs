@@ -15,9 +15,10 @@ use einlang_tir::passes::Mode;
 
 use crate::document::{self, ModulePage};
 use crate::errors;
+use crate::kernels;
 use crate::library::Std;
 use crate::memo::{Memo, Work};
-use crate::pipeline::{self, Compilation, Stage};
+use crate::pipeline::{self, Compilation, Stage, View};
 
 /// The name of a program that was given as an argument.
 pub const COMMAND_LINE: &str = "<command line>";
@@ -36,6 +37,8 @@ pub struct Printed {
     pub text: String,
     /// The diagnostics up to that stage.
     pub diagnostics: Diagnostics,
+    /// The names of the kernels, if one of them was asked for.
+    pub kernels: Vec<String>,
 }
 
 /// Sources and the world they come from.
@@ -73,6 +76,11 @@ impl<'w> Session<'w> {
 
     pub(crate) fn mode(&self) -> Mode {
         self.mode
+    }
+
+    /// Asks for other outputs; those before come back.
+    pub(crate) fn outputs(&mut self, outputs: Option<Vec<String>>) -> Option<Vec<String>> {
+        std::mem::replace(&mut self.options.outputs, outputs)
     }
 
     /// Whether rules of functions are compared with differences when programs run.
@@ -171,10 +179,16 @@ impl<'w> Session<'w> {
 
     /// The file as it is after a stage, or after the last one that it reaches.
     pub fn ir(&mut self, file: FileId, stage: Option<Stage>) -> Printed {
+        self.ir_of(file, stage, &View::default())
+    }
+
+    /// The same, as far as it is asked for.
+    pub fn ir_of(&mut self, file: FileId, stage: Option<Stage>, view: &View<'_>) -> Printed {
         let compilation = self.compile(file);
         let stage = stage.unwrap_or_else(|| Stage::reached(&compilation));
-        let text = stage.print(&compilation, &self.sources);
-        Printed { text, diagnostics: compilation.diagnostics }
+        let text = stage.print(&compilation, &self.sources, view);
+        let kernels = view.kernel.map_or(Vec::new(), |_| kernels::names(&compilation));
+        Printed { text, diagnostics: compilation.diagnostics, kernels }
     }
 
     /// Modules lie beside the file that declares them; a text without a file has them in the

@@ -2,7 +2,7 @@
 //! legal schedules agree bit by bit.
 //!
 //! One to three axes, offsets of both signs, base slabs or default reads, guards, same-step and
-//! mutual reads, open axes, and observers of every kind. `EINLANG_RECURRENCES=20000 cargo test -p
+//! mutual reads, open axes, producers that are read along the way, and observers of every kind. `EINLANG_RECURRENCES=20000 cargo test -p
 //! einlang-driver --test recurrences -- --nocapture` tries more and prints how often a window was
 //! found.
 
@@ -13,9 +13,9 @@ use einlang_driver::{Backend, Session, StoragePlan};
 use einlang_interp::io::MemoryIo;
 use einlang_interp::value::HostValue;
 use einlang_loops::decide::{Storage, is_legal};
-use einlang_loops::ir::parse_kernel;
+use einlang_loops::ir::{parse_kernel, verify};
 use einlang_loops::plan::{Choices, plan};
-use einlang_loops::schedule::{Layout, Schedule, parse_schedules};
+use einlang_loops::schedule::{Compute, Layout, Schedule, parse_schedules};
 use einlang_loops::window::{StorageReport, analyse_program};
 use einlang_sema::shapes::Options;
 use einlang_source::MemoryWorld;
@@ -107,7 +107,7 @@ fn storage_and_schedules_change_nothing() {
 fn compare_windows(module: &Module, report: &StorageReport, text: &str, counts: &mut Counts) {
     let Ok(planned) = plan(module, &Choices::default()) else { return };
     let tensors = planned.schedule.groups.iter().flat_map(|group| &group.tensors);
-    for tensor in tensors {
+    for tensor in tensors.filter(|tensor| tensor.compute == Compute::Here) {
         let Some(logical) = report.binding(&module.name, &tensor.name) else { continue };
         for (axis, layout) in logical.axes.iter().zip(&tensor.storage) {
             match (axis.window(), layout) {
@@ -169,6 +169,14 @@ fn other_schedules(
         let mut options = RunOptions::default();
         options.limits.backend = Backend::Bytecode;
         let shown = schedule.to_string();
+        assert_eq!(parse_schedules(&shown), Ok(vec![schedule.clone()]), "{shown}");
+        let choices = Choices { schedules: vec![schedule.clone()], ..choices.clone() };
+        if let Ok(other) = plan(module, &choices) {
+            let kernel = other.kernel.to_string();
+            assert_eq!(verify(&other.kernel), [], "{shown}\n{kernel}");
+            let again = parse_kernel(&kernel).map(|kernel| kernel.to_string());
+            assert_eq!(again.as_ref(), Ok(&kernel), "{kernel}");
+        }
         options.limits.schedules = vec![schedule];
         assert_eq!(&run(executable, &options), wanted, "{shown}\n{text}");
     }

@@ -17,18 +17,63 @@ use crate::bytecode::keys::Keys;
 use crate::bytecode::{Fault, LARGEST};
 use crate::host::HostFunctions;
 use crate::options::Meter;
+use crate::profile::{Clock, Marked, Seen, part_of};
 use crate::scalar::{apply, cast};
 use crate::stop::Stop;
 use crate::tensor::TensorValue;
 
 /// Makes machine code of kernels.
 pub trait NativeCompiler: fmt::Debug + Send + Sync {
-    /// The code of a kernel, or why there is none.
-    fn compile(&self, kernel: &Kernel, checked: bool) -> Result<Box<dyn NativeKernel>, String>;
+    /// The code of a kernel, or why there is none. Kernels are compiled on several threads at once.
+    fn compile(&self, kernel: &Kernel, checked: bool) -> Result<Arc<dyn NativeKernel>, String>;
+
+    /// The text of a kernel's code, or why there is none.
+    fn show(&self, kernel: &Kernel, checked: bool, form: CodeForm) -> Result<String, String>;
+
+    /// How many kernels it made code of so far, and how many it found made.
+    fn made(&self) -> Made;
+
+    /// The object of a kernel whose function has this name, for a linker, or why there is none.
+    fn object(&self, kernel: &Kernel, name: &str) -> Result<NativeObject, String>;
+}
+
+/// Machine code that a linker puts into a library, and what it asks of its surroundings.
+#[derive(Clone, Debug)]
+pub struct NativeObject {
+    /// The object file.
+    pub code: Vec<u8>,
+    /// The words of the frame that the function takes, in order.
+    pub frame: &'static [&'static str],
+    /// The operations that it asks for by number: types of the first two operands, and of the result.
+    pub scalars: Vec<(Op, [Elem; 2], Elem)>,
+    /// The functions of the program around that it calls.
+    pub calls: Vec<Ident>,
+    /// How many tables of keys it needs.
+    pub n_keys: u64,
+}
+
+/// The forms in which the code of a kernel can be looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CodeForm {
+    /// As it was emitted.
+    Emitted,
+    /// After the passes.
+    Optimised,
+    /// As assembly.
+    Assembly,
+}
+
+/// How the kernels that were asked for came about.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Made {
+    /// How many were compiled.
+    pub compiled: u64,
+    /// How many were compiled before and kept on the disk.
+    pub from_disk: u64,
 }
 
 /// Machine code of one kernel.
-pub trait NativeKernel: fmt::Debug {
+pub trait NativeKernel: fmt::Debug + Send + Sync {
     /// Runs it to its end.
     fn run(&self, machine: &mut NativeMachine<'_>) -> Result<(), Ended>;
 }
@@ -70,6 +115,8 @@ pub struct NativeMachine<'r> {
     host: Option<&'r dyn HostFunctions>,
     sizes: Vec<i64>,
     fault: Option<Fault>,
+    /// The nests whose time is measured, and the clock.
+    clock: Option<(&'r Marked, Clock)>,
 }
 
 impl fmt::Debug for NativeMachine<'_> {
@@ -111,7 +158,21 @@ impl<'r> NativeMachine<'r> {
             }
             sizes.push(value);
         }
-        Ok(NativeMachine { kernel, memory, keys: Vec::new(), meter, host, sizes, fault: None })
+        Ok(NativeMachine {
+            kernel,
+            memory,
+            keys: Vec::new(),
+            meter,
+            host,
+            sizes,
+            fault: None,
+            clock: None,
+        })
+    }
+
+    /// Measures the time of nests.
+    pub(crate) fn measure(&mut self, marked: Option<&'r Marked>) {
+        self.clock = marked.map(|marked| (marked, Clock::new(marked.parts.len())));
     }
 
     /// Runs code and gives the outputs.
@@ -123,6 +184,11 @@ impl<'r> NativeMachine<'r> {
                 let unknown = || Stop::internal("a service refused without a reason").into();
                 return Err(self.fault.take().unwrap_or_else(unknown));
             }
+        }
+        if let (Some((marked, clock)), Some(profile)) = (&self.clock, &self.meter.options().profile)
+        {
+            let shapes = self.memory.iter().map(|memory| memory.shape.as_slice()).collect();
+            clock.write(self.kernel, marked, &Seen { sizes: &self.sizes, shapes }, profile);
         }
         let lost = || Stop::internal("an output lost a point");
         let outputs = &self.kernel.outputs;
@@ -221,6 +287,10 @@ impl<'r> NativeMachine<'r> {
     /// Calls a function of the program around; nothing if it ends the program, which the oracle
     /// then finds out by itself.
     pub fn call(&mut self, function: &Ident, args: &[Const], results: &[Elem]) -> Option<Vec<u64>> {
+        if let (Some((_, clock)), Some(part)) = (&mut self.clock, part_of(function)) {
+            clock.reach(part);
+            return Some(Vec::new());
+        }
         let nested = self.meter.nest().map_err(Fault::from);
         let _nested = match nested {
             Ok(nested) => nested,

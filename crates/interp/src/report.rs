@@ -21,8 +21,21 @@ struct Notes {
 pub struct Region {
     /// The module.
     pub module: String,
-    /// Why the oracle evaluated it, if it did.
+    /// What evaluated it.
+    pub ran: Ran,
+    /// Why that was not what the run asked for.
     pub fallback: Option<String>,
+}
+
+/// What evaluates a module.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ran {
+    /// The oracle.
+    Points,
+    /// The bytecode executor.
+    Loops,
+    /// The processor.
+    MachineCode,
 }
 
 impl PartialEq for Report {
@@ -42,13 +55,13 @@ impl Report {
         self.0.peak.load(Ordering::Relaxed)
     }
 
-    /// Takes note of how a module is evaluated; the first note stays.
-    pub(crate) fn note(&self, module: &str, fallback: Option<String>) {
+    /// Takes note of how a module is evaluated; that the oracle had to is never forgotten.
+    pub(crate) fn note(&self, module: &str, ran: Ran, fallback: Option<String>) {
         if let Ok(mut list) = self.0.regions.lock() {
             match list.iter_mut().find(|region| region.module == module) {
-                Some(region) if region.fallback.is_none() => region.fallback = fallback,
-                Some(_) => {}
-                None => list.push(Region { module: module.to_owned(), fallback }),
+                Some(region) if region.ran == Ran::Points => {}
+                Some(region) => (region.ran, region.fallback) = (ran, fallback),
+                None => list.push(Region { module: module.to_owned(), ran, fallback }),
             }
         }
     }

@@ -5,7 +5,9 @@
 //! | [`window`] | how much of a recurrence anybody can observe |
 //! | [`schedule`] | orders, roles and storage as plain data |
 //! | [`decide`] | a schedule for a module |
+//! | `regroup` | groups that a schedule runs in one nest |
 //! | [`lower`] | the loop IR that a schedule directs, mechanically |
+//! | `improve` | what is done to loop IR once it is there |
 //! | [`ir`] | the loop IR |
 //! | [`plan`] | all of that for one module, as one list |
 //!
@@ -14,9 +16,11 @@
 //! oracle.
 
 pub mod decide;
+mod improve;
 pub mod ir;
 pub mod lower;
 pub mod plan;
+mod regroup;
 pub mod schedule;
 mod text;
 pub mod window;

@@ -3,9 +3,11 @@
 use einlang_tir::module::Module;
 use einlang_tir::passes::{Ctx, PASSES, Stopped, run_passes};
 
-use crate::decide::{Storage, decide, is_legal};
+use crate::decide::{Storage, decide, is_legal, join_producers};
+use crate::improve::improve;
 use crate::ir::Kernel;
 use crate::lower::{NotLowered, lower};
+use crate::regroup::merge_groups;
 use crate::schedule::Schedule;
 
 /// What may be chosen.
@@ -22,7 +24,7 @@ pub struct Choices {
 /// A module, how it is computed, and the code for that.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The module after all passes.
+    /// The module after all passes, producers in the groups of their readers.
     pub module: Module,
     /// The schedule.
     pub schedule: Schedule,
@@ -43,10 +45,19 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
     })?;
     let given = choices.schedules.iter().find(|schedule| schedule.module == module.name);
     let schedule = match given {
-        Some(given) if is_legal(&module, given) => given.clone(),
-        Some(_) => return Err(NotLowered::new("the schedule given for it is not legal")),
-        None => decide(&module, choices.storage)?,
+        Some(given) => {
+            merge_groups(&mut module, given);
+            match is_legal(&module, given) {
+                true => given.clone(),
+                false => return Err(NotLowered::new("the schedule given for it is not legal")),
+            }
+        }
+        None => {
+            module = join_producers(module);
+            decide(&module, choices.storage)?
+        }
     };
-    let kernel = lower(&module, &schedule)?;
+    let mut kernel = lower(&module, &schedule)?;
+    improve(&mut kernel, &schedule);
     Ok(Plan { module, schedule, kernel })
 }

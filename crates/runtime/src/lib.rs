@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`mod@array`] | a plain array: element type, shape, bytes |
 //! | [`formats`] | npy, npz, csv, safetensors, png, pgm and text, read and written |
+//! | [`mod@cache`] | a folder of things that took long to make |
 //! | [`files`] | reading within a limit, writing as a whole or not at all |
 //! | [`permits`] | which paths a program may read and write |
 //! | [`error`] | what can go wrong, as data |
@@ -14,6 +15,7 @@
 //! replaced as a whole or stays as it was.
 
 pub mod array;
+pub mod cache;
 pub mod error;
 pub mod files;
 pub mod formats;

@@ -108,10 +108,10 @@ impl Checked {
             let Some(instance) = variant.instance else { continue };
             let body = &self.resolved.program.bodies[self.typed.instance(instance).body];
             for id in variant.locals.keys() {
-                let local = &body[*id];
+                let local = &body[id];
                 let here = self.sources.line_col(local.name.span).line == line;
                 if here && interner.resolve(local.name.name) == name {
-                    f(variant, *id);
+                    f(variant, id);
                 }
             }
         }
@@ -256,8 +256,8 @@ fn layouts_are_as_long_as_types_have_axes() {
             let Some(instance) = variant.instance.map(|id| checked.typed.instance(id)) else {
                 continue;
             };
-            for (expr, layout) in &variant.exprs {
-                let ty = match instance.expr(*expr) {
+            for (expr, layout) in variant.exprs.iter() {
+                let ty = match instance.expr(expr) {
                     types::Ty::Differential(inner) => inner,
                     ty => ty,
                 };

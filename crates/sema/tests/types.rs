@@ -64,8 +64,8 @@ fn revealed(
     let (program, interner) = (&resolved.program, &resolved.interner);
     let mut found: Vec<String> = Vec::new();
     for instance in &typed.instances {
-        for (id, ty) in &instance.locals {
-            let local = &program.bodies[instance.body].locals[*id];
+        for (id, ty) in instance.locals.iter() {
+            let local = &program.bodies[instance.body].locals[id];
             let here = sources.line_col(local.name.span).line == line;
             if here && interner.resolve(local.name.name) == name {
                 found.push(ty.show(program, interner));

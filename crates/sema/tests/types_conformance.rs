@@ -218,19 +218,19 @@ fn every_expression_of_a_conformance_program_has_a_type() {
         let (typed, _) = types::check(&resolved.program, &resolved.interner);
         let mut known = HashSet::new();
         for instance in typed.instances.iter().filter(|instance| !instance.uncalled) {
-            for (expr, ty) in &instance.exprs {
+            for (expr, ty) in instance.exprs.iter() {
                 assert_ne!(
                     *ty,
                     types::Ty::Error,
                     "{}: {:?}",
                     case.display(),
-                    resolved.program.bodies[instance.body].span(*expr)
+                    resolved.program.bodies[instance.body].span(expr)
                 );
-                known.insert((instance.body, *expr));
+                known.insert((instance.body, expr));
             }
         }
         for instance in typed.instances.iter().filter(|instance| instance.uncalled) {
-            known.extend(instance.exprs.keys().map(|expr| (instance.body, *expr)));
+            known.extend(instance.exprs.keys().map(|expr| (instance.body, expr)));
         }
         for (id, body) in resolved.program.bodies.iter() {
             for (expr, found) in body.exprs.iter() {

@@ -8,7 +8,7 @@
 //! | [`apply`], [`suggest`] | carrying out edits, and "did you mean" |
 //! | [`world`] | the [`World`] trait: every byte the compiler reads or writes passes through it |
 //! | [`intern`], [`arena`] | small copyable handles for names and for nodes |
-//! | [`map`] | tables with such handles as keys |
+//! | [`map`], [`id_map`] | tables with such handles as keys |
 //!
 //! Invariants: this crate depends on no other crate of the workspace; it does no I/O itself (all
 //! of it goes through a [`World`] that the embedder supplies); nothing here panics on any source
@@ -19,6 +19,7 @@ pub mod arena;
 pub mod code;
 pub mod diagnostic;
 pub mod files;
+pub mod id_map;
 pub mod intern;
 pub mod map;
 pub mod render;
@@ -31,6 +32,7 @@ pub use arena::{Arena, Id};
 pub use code::Code;
 pub use diagnostic::{Diagnostic, Diagnostics, Edit, Help, Label, Severity};
 pub use files::{LineRange, Sources};
+pub use id_map::IdMap;
 pub use intern::{Interner, Name};
 pub use span::{FileId, Span};
 pub use suggest::nearest;

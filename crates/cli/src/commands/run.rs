@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use einlang_driver::{
-    Executable, Failure, Given, Limits, Outcome, Permits, Printer, ProjectIo, Report, Resident,
-    RunOptions, Session, StoragePlan, parse_schedules,
+    Executable, Failure, Given, Limits, Made, Outcome, Permits, Printer, ProjectIo, Ran, Region,
+    Resident, RunOptions, Session, StoragePlan, parse_schedules,
 };
 use einlang_source::Diagnostics;
 
@@ -15,7 +15,7 @@ use crate::exit::{Exit, Stop};
 use crate::inputs::{self, Input};
 use crate::message::Message;
 use crate::running::{self, Console, Progress, Target};
-use crate::{Shell, bug};
+use crate::{Shell, bug, native};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -40,7 +40,7 @@ pub(crate) struct RunArgs {
     /// Print the outputs as one JSON object; what the program prints goes to standard error
     #[arg(long)]
     json: bool,
-    /// List which tensor code ran as loops and which point by point, with the reason
+    /// List which tensor code ran as machine code, as loops or point by point, with the reason
     #[arg(long)]
     explain: bool,
     /// Compare the rules of functions (`@fn`) with differences of their values where they are used
@@ -56,9 +56,9 @@ pub(crate) struct RunArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits and modes")]
 pub(crate) struct LimitArgs {
-    /// How the program is evaluated: interp (point by point), bytecode (as loops) or native (as machine
+    /// How tensors are computed: interp (point by point), bytecode (as loops) or native (as machine
     /// code where LLVM is built in, otherwise as bytecode)
-    #[arg(long, value_name = "NAME", default_value = "interp", hide_possible_values = true)]
+    #[arg(long, value_name = "NAME", default_value = "native", hide_possible_values = true)]
     backend: Backend,
     /// What is kept of a recurrence: full (everything) or window (what is read later)
     #[arg(long, value_name = "PLAN", default_value = "window", hide_possible_values = true)]
@@ -66,6 +66,9 @@ pub(crate) struct LimitArgs {
     /// Compute tensors as the schedules in this file say, which `einlang ir --after decide` prints
     #[arg(long, value_name = "FILE")]
     schedule: Vec<PathBuf>,
+    /// Neither use nor keep machine code of other runs
+    #[arg(long)]
+    no_cache: bool,
     /// Treat integer overflow and NaN that appears as errors
     #[arg(long)]
     checked: bool,
@@ -97,15 +100,6 @@ enum Backend {
     Native,
 }
 
-/// The maker of machine code, in builds that have one.
-fn native() -> Option<einlang_driver::Native> {
-    #[cfg(feature = "native")]
-    let native = Some(einlang_driver::Native(std::sync::Arc::new(einlang_codegen::Llvm)));
-    #[cfg(not(feature = "native"))]
-    let native = None;
-    native
-}
-
 /// The value of `--storage`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Plan {
@@ -127,7 +121,7 @@ impl LimitArgs {
             Plan::Full => StoragePlan::Full,
             Plan::Window => StoragePlan::Window,
         };
-        let usual = Limits { native: native(), ..Limits::default() };
+        let usual = Limits { native: native::compiler(!self.no_cache), ..Limits::default() };
         Limits {
             nesting: NESTING,
             resident: Resident(Some(crate::memory::resident)),
@@ -143,7 +137,7 @@ impl LimitArgs {
     }
 
     /// The schedules in the files that were given.
-    fn schedules(&self) -> Result<Vec<einlang_driver::Schedule>, Stop> {
+    pub(crate) fn schedules(&self) -> Result<Vec<einlang_driver::Schedule>, Stop> {
         let mut schedules = Vec::new();
         for path in &self.schedule {
             let wrong = |why: String| {
@@ -256,7 +250,7 @@ fn evaluate(
     let result = executable.run(options, &mut io);
     drop(progress);
     if args.explain {
-        explain(&options.limits.report, shell);
+        explain(&options.limits, shell);
     }
     if let Ok(outcome) = &result
         && !args.json
@@ -273,16 +267,26 @@ fn evaluate(
     Ok(result)
 }
 
-/// How the tensor code was evaluated, and the most memory that was in use at once.
-fn explain(report: &Report, shell: &Shell) {
-    for region in report.regions() {
-        let how = match region.fallback {
-            Some(why) => format!("point by point ({why})"),
-            None => "as loops".to_owned(),
+/// How the tensor code was evaluated, where its machine code came from, and the most memory that was in
+/// use at once.
+fn explain(limits: &Limits, shell: &Shell) {
+    for Region { module, ran, fallback } in limits.report.regions() {
+        let how = match ran {
+            Ran::Points => "point by point",
+            Ran::Loops => "as loops",
+            Ran::MachineCode => "as machine code",
         };
-        shell.terminal.summary(&format!("note: `{}` ran {how}", region.module));
+        let why = fallback.map_or(String::new(), |why| format!(" ({why})"));
+        shell.terminal.summary(&format!("note: `{module}` ran {how}{why}"));
     }
-    shell.terminal.summary(&format!("note: at most {} bytes for values", report.peak()));
+    if let Some(native) = &limits.native {
+        let Made { compiled, from_disk } = native.0.made();
+        if compiled + from_disk > 0 {
+            let text = format!("note: kernels compiled: {compiled}, from the cache: {from_disk}");
+            shell.terminal.summary(&text);
+        }
+    }
+    shell.terminal.summary(&format!("note: at most {} bytes for values", limits.report.peak()));
 }
 
 /// A program that prints nothing has computed something all the same.
@@ -299,7 +303,7 @@ fn hint(executable: &Executable, shell: &Shell) {
     ));
 }
 
-fn end(failure: Failure) -> Result<Exit, Stop> {
+pub(crate) fn end(failure: Failure) -> Result<Exit, Stop> {
     match failure {
         Failure::Program(_) => Ok(Exit::ProgramError),
         Failure::Usage { message, help } => {

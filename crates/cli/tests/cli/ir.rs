@@ -40,3 +40,58 @@ fn an_unknown_stage_is_wrong_usage() {
     let answer = Sandbox::new().einlang(&["ir", "-c", "", "--after", "prase"]).ends_with(2);
     assert!(answer.stderr.contains("similar value exists: 'parse'"), "{}", answer.stderr);
 }
+
+const SUMS: &str = "input n: i32 = 5;
+let x[i in 0..n] = i as f32 * 0.5;
+print(sum[i](x[i] * x[i]));
+let y[i in 0..n] = exp(x[i]) + 1.0;
+print(y[0]);
+";
+
+#[test]
+fn schedules_and_loops_have_short_names() {
+    let sandbox = Sandbox::with("sums.ein", SUMS);
+    for (short, pass) in [("schedule", "decide"), ("loops", "lower_loops")] {
+        let wanted = sandbox.einlang(&["ir", "sums.ein", "--after", pass]).ends_with(0).stdout;
+        assert_eq!(sandbox.einlang(&["ir", "sums.ein", "--after", short]).stdout, wanted);
+    }
+}
+
+#[test]
+fn one_kernel_can_be_asked_for() {
+    let sandbox = Sandbox::with("sums.ein", SUMS);
+    let all = sandbox.einlang(&["ir", "sums.ein", "--after", "loops"]).ends_with(0).stdout;
+    let kernels: Vec<&str> = all.lines().filter_map(|line| line.strip_prefix("kernel ")).collect();
+    let names: Vec<&str> = kernels.iter().map(|line| line.trim_end_matches(" {")).collect();
+    assert_eq!(names.len(), 2, "{all}");
+    let one = sandbox.einlang(&["ir", "sums.ein", "--after", "loops", "--kernel", names[1]]);
+    assert!(all.ends_with(&one.stdout) && one.stdout.starts_with("kernel "), "{}", one.stdout);
+    let args = ["ir", "sums.ein", "--after", "loops", "--kernel", "none"];
+    let answer = sandbox.einlang(&args).ends_with(2);
+    assert!(answer.stderr.contains("there is no kernel `none`"), "{}", answer.stderr);
+    assert!(answer.stderr.contains(&format!("`{}`", names[0])), "{}", answer.stderr);
+    let early = sandbox.einlang(&["ir", "sums.ein", "--after", "lex", "--kernel", names[0]]);
+    assert!(early.ends_with(2).stderr.contains("the stage `lex` has no kernels"));
+}
+
+#[test]
+fn machine_code_is_printed_where_there_is_llvm() {
+    let sandbox = Sandbox::with("sums.ein", SUMS);
+    let all = sandbox.einlang(&["ir", "sums.ein", "--after", "loops"]).stdout;
+    let kernels = all.lines().filter_map(|line| line.strip_prefix("kernel "));
+    for (stage, before) in [("llvm", "define i64 @"), ("llvm_passes", "i64 @"), ("asm", ".globl\t")]
+    {
+        let text = sandbox.einlang(&["ir", "sums.ein", "--after", stage]).ends_with(0).stdout;
+        for kernel in kernels.clone() {
+            let name = kernel.trim_end_matches(" {");
+            match cfg!(feature = "native") {
+                true => assert!(text.contains(&format!("{before}{name}")), "{stage}: {text}"),
+                false => assert!(text.contains(&format!("`{name}` has no machine code")), "{text}"),
+            }
+        }
+        // Floats are computed as they are written: nothing may be reassociated or assumed.
+        let flags =
+            [" fast ", " reassoc ", " nnan ", " ninf ", " nsz ", " arcp ", " contract ", " afn "];
+        assert!(flags.iter().all(|flag| !text.contains(flag)), "{stage}: {text}");
+    }
+}

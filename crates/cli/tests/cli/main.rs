@@ -3,6 +3,8 @@
 //! Each test works in a folder of its own. What people read is compared with the transcripts in
 //! `tests/cli/` at the root of the repository; `EINLANG_BLESS=1` rewrites them.
 
+mod build;
+mod cache;
 mod check;
 mod colors;
 mod doc;
@@ -14,6 +16,7 @@ mod fmt;
 mod help;
 mod ir;
 mod json;
+mod measure;
 mod repl;
 mod run;
 mod run_flags;

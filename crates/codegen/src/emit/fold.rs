@@ -44,6 +44,13 @@ impl<'c> Emit<'c, '_> {
         match &state.sum {
             _ if fold.key.is_some() => self.visits(fold, &state)?,
             Some(sum) if fold.resume.is_none() && fold.ranges.len() == 1 => {
+                let range = &fold.ranges[0];
+                let plain = fold.guard.is_none() && fold.within.is_none();
+                if let Some(rounds) = self.few(range).filter(|_| plain) {
+                    return self
+                        .short_sum(fold, &state, sum, range, rounds)
+                        .and_then(|()| self.end_fold(fold, &state));
+                }
                 self.blocked(fold, &state, sum)?;
             }
             _ => self.rounds(&fold.ranges, fold, &state, state.next)?,
@@ -60,7 +67,7 @@ impl<'c> Emit<'c, '_> {
         if let FoldStart::From(start) = &fold.start {
             for (operand, slot) in start.iter().zip(&slots) {
                 let value = self.operand(operand)?;
-                self.builder.build_store(*slot, value)?;
+                self.keep(*slot, value)?;
                 from.push(value);
             }
         }
@@ -88,6 +95,10 @@ impl<'c> Emit<'c, '_> {
         let Some((range, rest)) = ranges.split_first() else {
             return self.term(fold, state, &mut |emit, terms| emit.combine(fold, state, terms));
         };
+        if let (Some(rounds), None) = (self.few(range), resume) {
+            let inside = &mut |emit: &mut Self| emit.rounds(rest, fold, state, None);
+            return self.written_out(range.var, rounds, inside);
+        }
         let hi = self.bound(&range.hi)?;
         let lo = match resume {
             Some(slot) => self.builder.build_load(self.i64_type(), slot, "next")?.into_int_value(),
@@ -110,6 +121,8 @@ impl<'c> Emit<'c, '_> {
         hi: IntValue<'c>,
         inside: impl FnOnce(&mut Self) -> Result<()>,
     ) -> Result<()> {
+        self.known.remove(&var);
+        self.looped_in_lanes(var);
         let var = self.var_slot(var)?;
         let (before, top, end) = (self.block("before"), self.block("each"), self.block("end"));
         let some = self.compare(IntPredicate::SLT, lo, hi)?;
@@ -183,7 +196,7 @@ impl<'c> Emit<'c, '_> {
         self.branch(any, later, first)?;
         self.at(first);
         for (slot, term) in state.slots.iter().zip(terms) {
-            self.builder.build_store(*slot, *term)?;
+            self.keep(*slot, *term)?;
         }
         self.jump(end)?;
         self.at(later);
@@ -201,7 +214,7 @@ impl<'c> Emit<'c, '_> {
     ) -> Result<()> {
         let mut before = Vec::with_capacity(state.slots.len());
         for (slot, value) in state.slots.iter().zip(&fold.results) {
-            before.push(self.builder.build_load(self.ty(value.elem), *slot, "state")?);
+            before.push(self.builder.build_load(self.wide_type(value.elem)?, *slot, "state")?);
         }
         match &fold.combine {
             Combine::Op(op) | Combine::Pairs(op) => {
@@ -212,7 +225,7 @@ impl<'c> Emit<'c, '_> {
                 };
                 let args = [(*state_, value.elem), (*term, value.elem)];
                 let after = self.apply(*op, &args, value.elem, i64::from(u32::MAX) + 1)?;
-                self.builder.build_store(state.slots[0], after)?;
+                self.keep(state.slots[0], after)?;
                 Ok(())
             }
             Combine::Block { left, right, block } => {
@@ -235,7 +248,7 @@ impl<'c> Emit<'c, '_> {
         let values: Result<Vec<_>> =
             block.results.iter().map(|operand| self.operand(operand)).collect();
         for (slot, value) in slots.iter().zip(values?) {
-            self.builder.build_store(*slot, value)?;
+            self.keep(*slot, value)?;
         }
         Ok(())
     }

@@ -13,6 +13,9 @@ use super::{Emit, Refused, Result};
 
 impl<'c> Emit<'c, '_> {
     pub(super) fn var(&self, var: Var) -> Result<IntValue<'c>> {
+        if let Some(number) = self.known.get(&var) {
+            return Ok(self.i64(*number));
+        }
         let Some(slot) = self.vars.get(&var) else {
             let name = self.kernel.vars.name(var).unwrap_or("?");
             return Err(Refused(format!("`{name}` has no value")));

@@ -15,12 +15,17 @@ use inkwell::values::{BasicValue, BasicValueEnum, InstructionValue, IntValue, Po
 use super::{Emit, Refused, Result};
 use crate::frame::{Field, VIEW_WORDS};
 
+/// The most elements of a buffer on the stack.
+const MOST_ON_STACK: i64 = 256;
+
 /// The slots of one buffer.
 pub(super) struct Slots<'c> {
     data: PointerValue<'c>,
     marks: PointerValue<'c>,
     extents: Vec<PointerValue<'c>>,
     strides: Vec<PointerValue<'c>>,
+    /// The strides of a buffer that lies on the stack.
+    fixed: Option<Vec<i64>>,
 }
 
 impl<'c> Emit<'c, '_> {
@@ -37,6 +42,7 @@ impl<'c> Emit<'c, '_> {
             marks: self.slot(pointer.into(), "marks")?,
             extents: per_axis("extent")?,
             strides: per_axis("stride")?,
+            fixed: None,
         })
     }
 
@@ -128,8 +134,47 @@ impl<'c> Emit<'c, '_> {
         Ok(extents)
     }
 
-    pub(super) fn alloc(&self, buffer: BufferId) -> Result<()> {
+    /// Whether a buffer lies on the stack here.
+    pub(super) fn is_on_stack(&self, buffer: usize) -> bool {
+        self.buffers[buffer].fixed.is_some()
+    }
+
+    /// Gives a buffer a place on the stack if it may have one and is known to be small.
+    fn on_stack(&mut self, buffer: usize) -> Result<bool> {
+        let of = &self.kernel.buffers[buffer];
+        self.buffers[buffer].fixed = None;
+        let mut strides = vec![0; of.dims.len()];
+        let mut size = 1_i64;
+        for (axis, dim) in of.dims.iter().enumerate().rev() {
+            let kept = match dim.layout {
+                Layout::Open => None,
+                Layout::Mod(width) => Some(width),
+                Layout::Full => self.number(&dim.extent),
+            };
+            strides[axis] = size;
+            match kept.and_then(|kept| size.checked_mul(kept)) {
+                Some(all @ 1..=MOST_ON_STACK) => size = all,
+                _ => return Ok(false),
+            }
+        }
+        if !of.stack || of.marks {
+            return Ok(false);
+        }
+        let elem = self.memory_type(of.elem);
+        let ty = elem.array_type(u32::try_from(size).unwrap_or(1));
+        let place = self.slot(ty.into(), "stack")?;
+        self.builder.build_store(place, ty.const_zero())?;
+        self.builder.build_store(self.buffers[buffer].data, place)?;
+        self.buffers[buffer].fixed = Some(strides);
+        Ok(true)
+    }
+
+    pub(super) fn alloc(&mut self, buffer: BufferId) -> Result<()> {
         let number = buffer.0 as usize;
+        if self.on_stack(number)? {
+            let extents = self.wanted(&self.kernel.buffers[number])?;
+            return self.set_shape(number, &extents);
+        }
         let of = &self.kernel.buffers[number];
         let extents = self.wanted(of)?;
         let words = self.words(extents.len(), "extents")?;
@@ -169,10 +214,24 @@ impl<'c> Emit<'c, '_> {
         axis: usize,
         index: IntValue<'c>,
     ) -> Result<IntValue<'c>> {
-        let slot = self.buffers[buffer].extents[axis];
-        let extent = self.builder.build_load(self.i64_type(), slot, "extent")?.into_int_value();
+        let extent = self.extent(buffer, axis)?;
         // As unsigned numbers, negative indices are larger than any extent.
         self.compare(IntPredicate::ULT, index, extent)
+    }
+
+    /// The extent of an axis.
+    pub(super) fn extent(&self, buffer: usize, axis: usize) -> Result<IntValue<'c>> {
+        let slot = self.buffers[buffer].extents[axis];
+        Ok(self.builder.build_load(self.i64_type(), slot, "extent")?.into_int_value())
+    }
+
+    /// How far apart two elements that follow each other on an axis lie.
+    pub(super) fn stride(&self, buffer: usize, axis: usize) -> Result<IntValue<'c>> {
+        if let Some(strides) = &self.buffers[buffer].fixed {
+            return Ok(self.i64(strides[axis]));
+        }
+        let slot = self.buffers[buffer].strides[axis];
+        Ok(self.builder.build_load(self.i64_type(), slot, "stride")?.into_int_value())
     }
 
     /// The position of an element among those of its buffer.
@@ -182,6 +241,9 @@ impl<'c> Emit<'c, '_> {
         let mut sum = self.i64(0);
         for (axis, index) in at.iter().enumerate() {
             let mut index = *index;
+            if let Layout::Mod(1) = of.dims[axis].layout {
+                continue;
+            }
             if let Layout::Mod(width) = of.dims[axis].layout {
                 // Points of a tensor are never negative.
                 index = self.builder.build_int_unsigned_rem(index, self.i64(width), "ring")?;
@@ -189,9 +251,8 @@ impl<'c> Emit<'c, '_> {
             let part = match Some(axis) == unit {
                 true => index,
                 false => {
-                    let slot = self.buffers[buffer].strides[axis];
-                    let stride = self.builder.build_load(self.i64_type(), slot, "stride")?;
-                    self.mul(index, stride.into_int_value())?
+                    let stride = self.stride(buffer, axis)?;
+                    self.mul(index, stride)?
                 }
             };
             sum = self.add(sum, part)?;
@@ -200,7 +261,7 @@ impl<'c> Emit<'c, '_> {
     }
 
     /// The place of an element.
-    fn place(&self, buffer: usize, position: IntValue<'c>) -> Result<PointerValue<'c>> {
+    pub(super) fn place(&self, buffer: usize, position: IntValue<'c>) -> Result<PointerValue<'c>> {
         let pointer = self.context.ptr_type(Default::default());
         let data = self.builder.build_load(pointer, self.buffers[buffer].data, "data")?;
         let ty = self.memory_type(self.kernel.buffers[buffer].elem);
@@ -214,7 +275,7 @@ impl<'c> Emit<'c, '_> {
     }
 
     /// The type of an element in memory: a truth value takes a byte.
-    fn memory_type(&self, elem: Elem) -> inkwell::types::BasicTypeEnum<'c> {
+    pub(super) fn memory_type(&self, elem: Elem) -> inkwell::types::BasicTypeEnum<'c> {
         match elem {
             Elem::Bool => self.context.i8_type().into(),
             other => self.ty(other),
@@ -246,10 +307,20 @@ impl<'c> Emit<'c, '_> {
             let marked = self.is_marked(number, position)?;
             self.require(marked, i64::from(site.0) + 1)?;
         }
-        let place = self.place(number, position)?;
-        let value = self.builder.build_load(self.memory_type(of.elem), place, "element")?;
-        self.tell(number, value.as_instruction_value())?;
-        match of.elem {
+        self.load_at(number, position)
+    }
+
+    /// The element at a position.
+    pub(super) fn load_at(
+        &self,
+        buffer: usize,
+        position: IntValue<'c>,
+    ) -> Result<BasicValueEnum<'c>> {
+        let elem = self.kernel.buffers[buffer].elem;
+        let place = self.place(buffer, position)?;
+        let value = self.builder.build_load(self.memory_type(elem), place, "element")?;
+        self.tell(buffer, value.as_instruction_value())?;
+        match elem {
             Elem::Bool => {
                 let byte = value.into_int_value();
                 let zero = byte.get_type().const_zero();
@@ -293,7 +364,7 @@ impl<'c> Emit<'c, '_> {
     }
 
     /// Tells LLVM that an access touches this buffer and no other.
-    fn tell(&self, buffer: usize, access: Option<InstructionValue<'c>>) -> Result<()> {
+    pub(super) fn tell(&self, buffer: usize, access: Option<InstructionValue<'c>>) -> Result<()> {
         let Some(access) = access else { return Ok(()) };
         let text = |text: &str| self.context.metadata_string(text);
         let domain = self.context.metadata_node(&[text("buffers").into()]);

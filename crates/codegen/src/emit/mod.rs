@@ -9,27 +9,33 @@
 //! | `stmt.rs` | statements, branches, loops |
 //! | `index.rs` | index expressions, bounds, conditions on indices |
 //! | `memory.rs` | buffers: where they lie, addresses, tests |
-//! | `op.rs`, `cast.rs` | scalar operations |
+//! | `op.rs`, `cast.rs`, `narrow.rs` | scalar operations, conversions, narrow floats |
 //! | `fold.rs`, `sums.rs`, `keys.rs` | folds, sums in pairs, reductions by keys |
+//! | `lanes/` | loops whose rounds are lanes of vectors |
+//! | `short.rs` | loops and folds that are written out |
 //! | `service.rs` | calls of the surroundings |
 
 mod cast;
 mod fold;
 mod index;
 mod keys;
+mod lanes;
 mod memory;
+mod narrow;
 mod op;
 mod service;
+mod short;
 mod stmt;
 mod sums;
 
 use std::collections::HashMap;
 
 use einlang_index::Var;
-use einlang_loops::ir::{Kernel, Operand};
+use einlang_loops::ir::{Block, Kernel, Operand, Role, Stmt};
 use einlang_tir::constant::Const;
 use einlang_tir::region::Value;
 use einlang_tir::types::{Elem, ElemKind};
+use inkwell::attributes::AttributeLoc;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::context::Context;
@@ -39,6 +45,7 @@ use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
 
 use self::memory::Slots;
 use crate::frame::Tables;
+use crate::optimise::THOROUGH;
 use crate::jit::ENTRY;
 
 /// Why there is no code.
@@ -69,10 +76,19 @@ pub(crate) fn emit<'c>(
     let pointer = context.ptr_type(Default::default());
     let function =
         module.add_function(ENTRY, context.i64_type().fn_type(&[pointer.into()], false), None);
+    if has_roles(&kernel.body) {
+        let attribute = context.create_string_attribute(THOROUGH, "");
+        function.add_attribute(AttributeLoc::Function, attribute);
+    }
     let entry = context.append_basic_block(function, "entry");
     let body = context.append_basic_block(function, "body");
     let missing = || Refused("the function has no frame".to_owned());
     let frame = function.get_nth_param(0).ok_or_else(missing)?.into_pointer_value();
+    let rounds = {
+        let builder = context.create_builder();
+        builder.position_at_end(entry);
+        builder.build_alloca(context.i64_type(), "rounds")?
+    };
     let mut emit = Emit {
         kernel,
         context,
@@ -81,19 +97,34 @@ pub(crate) fn emit<'c>(
         function,
         entry,
         frame,
+        rounds,
         vars: HashMap::new(),
         before: HashMap::new(),
         values: HashMap::new(),
+        known: HashMap::new(),
         buffers: Vec::new(),
+        lanes: None,
         tables: Tables { checked, ..Tables::default() },
     };
     emit.builder.position_at_end(body);
+    emit.builder.build_store(rounds, emit.i64(0))?;
     emit.begin()?;
     emit.stmts(&kernel.body)?;
     emit.builder.build_return(Some(&emit.i64(0)))?;
     emit.builder.position_at_end(entry);
     emit.builder.build_unconditional_branch(body)?;
     Ok(Emitted { module: emit.module, tables: emit.tables })
+}
+
+/// Whether some loop is to run as lanes or several rounds at once.
+fn has_roles(block: &Block) -> bool {
+    block.stmts.iter().any(|stmt| match stmt {
+        Stmt::Loop(of) => {
+            matches!(of.role, Role::Lane(_) | Role::Unroll(_)) || has_roles(&of.body)
+        }
+        Stmt::If { then, otherwise, .. } => has_roles(then) || has_roles(otherwise),
+        _ => false,
+    })
 }
 
 /// A kernel that is being translated.
@@ -106,12 +137,18 @@ struct Emit<'c, 'k> {
     /// The block of slots.
     entry: BasicBlock<'c>,
     frame: PointerValue<'c>,
+    /// How many rounds were not told to the surroundings yet.
+    rounds: PointerValue<'c>,
     /// The slots of indices and symbols.
     vars: HashMap<Var, PointerValue<'c>>,
     /// The block before each loop that is open, by its index.
     before: HashMap<Var, BasicBlock<'c>>,
     values: HashMap<u32, BasicValueEnum<'c>>,
+    /// The numbers that variables are known to be.
+    known: HashMap<Var, i64>,
     buffers: Vec<Slots<'c>>,
+    /// The lanes, inside a loop of them.
+    lanes: Option<lanes::Lanes<'c>>,
     tables: Tables,
 }
 

@@ -34,6 +34,9 @@ impl<'c> Emit<'c, '_> {
         result: Elem,
         code: i64,
     ) -> Result<BasicValueEnum<'c>> {
+        if args.iter().any(|(value, _)| value.is_vector_value()) {
+            return self.wide_apply(op, args, result);
+        }
         match (op, args) {
             (Op::Detach, [(value, _)]) => return Ok(*value),
             (Op::Select, [(on, _), (yes, _), (no, _)]) => {
@@ -45,6 +48,18 @@ impl<'c> Emit<'c, '_> {
         }
         let plain = args.iter().all(|(_, elem)| is_plain(*elem)) && is_plain(result);
         let same = args.iter().all(|(_, elem)| *elem == args[0].1);
+        if let [(_, elem), ..] = args
+            && same
+            && !is_plain(*elem)
+            && !self.tables.checked
+        {
+            let x: Result<Vec<_>> = args.iter().map(|(v, of)| self.as_f32(*v, *of)).collect();
+            match self.float(op, &x?)? {
+                Some(value) if is_plain(result) => return Ok(value),
+                Some(value) => return self.round_to(value.into_float_value(), result),
+                None => {}
+            }
+        }
         if plain && same && !self.tables.checked {
             let elem = args.first().map_or(result, |(_, elem)| *elem);
             let found = match elem.kind() {
@@ -193,7 +208,7 @@ impl<'c> Emit<'c, '_> {
     }
 }
 
-fn float_predicate(op: Op) -> Option<FloatPredicate> {
+pub(super) fn float_predicate(op: Op) -> Option<FloatPredicate> {
     Some(match op {
         Op::Eq => FloatPredicate::OEQ,
         Op::Ne => FloatPredicate::UNE,
@@ -205,7 +220,7 @@ fn float_predicate(op: Op) -> Option<FloatPredicate> {
     })
 }
 
-fn int_predicate(op: Op, signed: bool) -> Option<IntPredicate> {
+pub(super) fn int_predicate(op: Op, signed: bool) -> Option<IntPredicate> {
     Some(match (op, signed) {
         (Op::Eq, _) => IntPredicate::EQ,
         (Op::Ne, _) => IntPredicate::NE,
@@ -222,7 +237,7 @@ fn int_predicate(op: Op, signed: bool) -> Option<IntPredicate> {
 }
 
 /// Operations that are intrinsics of LLVM with exactly our meaning.
-fn intrinsic(op: Op) -> Option<&'static str> {
+pub(super) fn intrinsic(op: Op) -> Option<&'static str> {
     Some(match op {
         Op::Abs => "llvm.fabs",
         Op::Fma => "llvm.fma",

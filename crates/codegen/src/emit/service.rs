@@ -1,11 +1,19 @@
 //! Calls of the surroundings, through the functions in the frame.
 
 use einlang_tir::types::Elem;
+use inkwell::IntPredicate;
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::types::BasicMetadataTypeEnum;
 use inkwell::values::{BasicMetadataValueEnum, BasicValueEnum, IntValue, PointerValue};
 
 use super::{Emit, Refused, Result};
 use crate::frame::{Field, Scalar};
+
+/// So many rounds are counted by code before the surroundings hear of them.
+const MANY: i64 = 1 << 16;
+
+/// Effects on memory that code cannot see, as LLVM encodes them.
+const INACCESSIBLE_ONLY: u64 = 3 << 2;
 
 impl<'c> Emit<'c, '_> {
     /// A word of the frame.
@@ -33,6 +41,12 @@ impl<'c> Emit<'c, '_> {
         let ty = self.i64_type().fn_type(&types, false);
         let function = self.field(field)?;
         let call = self.builder.build_indirect_call(ty, function, &all, "done")?;
+        if let Field::tick = field {
+            // It sees nothing that code sees.
+            let kind = Attribute::get_named_enum_kind_id("memory");
+            let attribute = self.context.create_enum_attribute(kind, INACCESSIBLE_ONLY);
+            call.add_attribute(AttributeLoc::Function, attribute);
+        }
         let none = || Refused("a service gives no answer".to_owned());
         Ok(call.try_as_basic_value().basic().ok_or_else(none)?.into_int_value())
     }
@@ -48,6 +62,23 @@ impl<'c> Emit<'c, '_> {
         let zero = self.i64(0);
         let holds = self.builder.build_int_compare(inkwell::IntPredicate::NE, done, zero, "ok")?;
         self.require(holds, code)
+    }
+
+    /// Counts rounds, and tells the surroundings when there are many.
+    pub(super) fn tick(&self, rounds: IntValue<'c>) -> Result<()> {
+        let word = self.i64_type();
+        let before = self.builder.build_load(word, self.rounds, "rounds")?.into_int_value();
+        let after = self.add(before, rounds)?;
+        self.builder.build_store(self.rounds, after)?;
+        let (many, on) = (self.block("many"), self.block("on"));
+        let is_many = self.compare(IntPredicate::SGT, after, self.i64(MANY))?;
+        self.branch(is_many, many, on)?;
+        self.at(many);
+        self.builder.build_store(self.rounds, self.i64(0))?;
+        self.ask(Field::tick, &[after.into()], -1)?;
+        self.jump(on)?;
+        self.at(on);
+        Ok(())
     }
 
     /// An operation that has no code of its own.

@@ -2,11 +2,12 @@
 
 use einlang_loops::ir::{Block, BufferId, Condition, Loop, Operand, Stmt, Subscript, UntilLoop};
 use einlang_tir::region::Value;
-use einlang_tir::types::{Elem, ElemKind, Ident};
+use einlang_tir::types::{ElemKind, Ident};
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue};
 
+use super::lanes::has_lanes;
 use super::{Emit, Result};
 use crate::frame::{Call, Field};
 
@@ -23,14 +24,15 @@ impl<'c> Emit<'c, '_> {
                 self.define(result, value);
             }
             Stmt::Index { result, expr } => {
-                let index = self.quasi(expr)?;
-                let value = self.cast(index.into(), Elem::I64, result.elem)?;
+                let value = self.index_value(expr, result.elem)?;
                 self.define(result, value);
             }
             Stmt::Bind { var, expr } => {
                 let value = self.bound(expr)?;
                 let slot = self.var_slot(*var)?;
                 self.builder.build_store(slot, value)?;
+                self.note(*var, expr);
+                self.bound_in_lanes(*var, expr)?;
             }
             Stmt::Param { var, value, site } => {
                 let signed = value.elem().kind() == ElemKind::Signed;
@@ -44,12 +46,22 @@ impl<'c> Emit<'c, '_> {
                 self.builder.build_store(slot, value)?;
             }
             Stmt::Load { result, buffer, at, access } => {
-                let value = self.load(*buffer, at, *access)?;
+                let value = match self.n_lanes() {
+                    Some(width) => self.load_lanes(*buffer, at, *access, width)?,
+                    None => self.load(*buffer, at, *access)?,
+                };
                 self.define(result, value);
             }
             Stmt::Probe { result, buffer, at, marked } => {
-                let value = self.probe(*buffer, at, *marked)?;
+                let value = match self.n_lanes() {
+                    Some(width) => self.probe_lanes(*buffer, at, width)?,
+                    None => self.probe(*buffer, at, *marked)?,
+                };
                 self.define(result, value);
+            }
+            Stmt::Store { buffer, at, value } if self.lanes.is_some() => {
+                let (value, width) = (self.operand(value)?, self.n_lanes().unwrap_or(1));
+                self.store_lanes(*buffer, at, value, width)?;
             }
             Stmt::Store { buffer, at, value } => {
                 let mut indices = Vec::with_capacity(at.len());
@@ -66,6 +78,7 @@ impl<'c> Emit<'c, '_> {
             Stmt::Fold(fold) => self.fold(fold)?,
             Stmt::CheckShape(buffer, site) => self.check_shape(*buffer, i64::from(site.0) + 1)?,
             Stmt::Alloc(buffer) => self.alloc(*buffer)?,
+            Stmt::Free(buffer) if self.is_on_stack(buffer.0 as usize) => {}
             Stmt::Free(buffer) => {
                 self.service(Field::free, &[self.i64(i64::from(buffer.0)).into()])?;
             }
@@ -134,13 +147,20 @@ impl<'c> Emit<'c, '_> {
         then: &Block,
         otherwise: &Block,
     ) -> Result<()> {
+        if let Condition::Value(operand) = condition
+            && let BasicValueEnum::VectorValue(holds) = self.operand(operand)?
+        {
+            return self.choose_lanes(results, holds, then, otherwise);
+        }
         let slots = self.result_slots(results)?;
         let holds = self.condition(condition)?;
         let (yes, no, end) = (self.block("then"), self.block("else"), self.block("end"));
         self.branch(holds, yes, no)?;
         for (start, block) in [(yes, then), (no, otherwise)] {
             self.at(start);
+            let known = self.known.clone();
             self.stmts(block)?;
+            self.known = known;
             self.yielded(block, &slots)?;
             self.jump(end)?;
         }
@@ -150,13 +170,13 @@ impl<'c> Emit<'c, '_> {
 
     /// Slots for values that several blocks may give.
     pub(super) fn result_slots(&self, results: &[Value]) -> Result<Vec<PointerValue<'c>>> {
-        results.iter().map(|value| self.slot(self.ty(value.elem), "result")).collect()
+        results.iter().map(|value| self.slot(self.wide_type(value.elem)?, "result")).collect()
     }
 
     /// Keeps what a block yields.
     pub(super) fn yielded(&self, block: &Block, slots: &[PointerValue<'c>]) -> Result<()> {
         for (operand, slot) in block.results.iter().zip(slots) {
-            self.builder.build_store(*slot, self.operand(operand)?)?;
+            self.keep(*slot, self.operand(operand)?)?;
         }
         Ok(())
     }
@@ -164,13 +184,24 @@ impl<'c> Emit<'c, '_> {
     /// Defines values by their slots.
     pub(super) fn defined(&mut self, results: &[Value], slots: &[PointerValue<'c>]) -> Result<()> {
         for (value, slot) in results.iter().zip(slots) {
-            let is = self.builder.build_load(self.ty(value.elem), *slot, "result")?;
+            let is = self.builder.build_load(self.wide_type(value.elem)?, *slot, "result")?;
             self.define(value, is);
         }
         Ok(())
     }
 
     fn looped(&mut self, of: &Loop) -> Result<()> {
+        if self.lanes.is_none()
+            && !self.tables.checked
+            && let Some(width) = has_lanes(self.kernel, of)
+        {
+            return self.lane_loop(of, width);
+        }
+        if let Some(rounds) = self.short(of) {
+            return self.written_out(of.range.var, rounds, &mut |emit| emit.stmts(&of.body));
+        }
+        self.known.remove(&of.range.var);
+        self.looped_in_lanes(of.range.var);
         let range = &of.range;
         let (lo, hi) = (self.bound(&range.lo)?, self.bound(&range.hi)?);
         let var = self.var_slot(range.var)?;
@@ -225,12 +256,12 @@ impl<'c> Emit<'c, '_> {
 
     /// Counts the rounds of a loop without loops in it, before the first; the others are counted by
     /// those inside them. Limits and interruptions are seen between such loops, not within one.
-    fn ticked(&mut self, of: &Loop, lo: IntValue<'c>, hi: IntValue<'c>) -> Result<()> {
-        if of.until.is_some() || has_loops(&of.body) {
+    pub(super) fn ticked(&mut self, of: &Loop, lo: IntValue<'c>, hi: IntValue<'c>) -> Result<()> {
+        if of.until.is_some() || self.has_loops(&of.body) {
             return Ok(());
         }
         let rounds = self.builder.build_int_nsw_sub(hi, lo, "rounds")?;
-        self.ask(Field::tick, &[rounds.into()], -1)
+        self.tick(rounds)
     }
 
     /// The slots of an open axis: its extent and whether the condition ended it.
@@ -261,7 +292,7 @@ impl<'c> Emit<'c, '_> {
         let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
         let planes = self.add(index, self.i64(1))?;
         self.builder.build_store(*extent, planes)?;
-        self.ask(Field::tick, &[self.i64(1).into()], -1)?;
+        self.tick(self.i64(1))?;
         for buffer in &until.buffers {
             let dims = &self.kernel.buffers[buffer.0 as usize].dims;
             let axis = dims.iter().position(|dim| dim.extent.as_var() == Some(until.extent));
@@ -312,13 +343,13 @@ impl<'c> Emit<'c, '_> {
         }
         Ok(())
     }
-}
 
-/// Whether a block has loops in it: then they count themselves.
-fn has_loops(block: &Block) -> bool {
-    block.stmts.iter().any(|stmt| match stmt {
-        Stmt::Loop(_) => true,
-        Stmt::If { then, otherwise, .. } => has_loops(then) || has_loops(otherwise),
-        _ => false,
-    })
+    /// Whether a block has loops in it: then they count themselves.
+    fn has_loops(&self, block: &Block) -> bool {
+        block.stmts.iter().any(|stmt| match stmt {
+            Stmt::Loop(of) => self.short(of).is_none() || self.has_loops(&of.body),
+            Stmt::If { then, otherwise, .. } => self.has_loops(then) || self.has_loops(otherwise),
+            _ => false,
+        })
+    }
 }

@@ -16,7 +16,7 @@ use super::fold::State;
 use super::{Emit, Refused, Result};
 
 /// How many partial sums there are in a block.
-const LANES: usize = 8;
+pub(super) const LANES: usize = 8;
 
 /// How many terms a block has.
 const BLOCK: i64 = 128;
@@ -39,7 +39,7 @@ pub(super) struct Sum<'c> {
 
 impl<'c> Emit<'c, '_> {
     pub(super) fn begin_sum(&mut self, op: Op, elem: Elem) -> Result<Sum<'c>> {
-        let ty = self.ty(elem);
+        let ty = self.wide_type(elem)?;
         let list = inkwell::types::BasicType::array_type(&ty, CARRIES);
         let carries = self.slot(list.into(), "carries")?;
         let count = self.slot(self.i64_type().into(), "count")?;
@@ -51,7 +51,7 @@ impl<'c> Emit<'c, '_> {
         self.constant(Const::float(elem, -0.0))
     }
 
-    fn plus(
+    pub(super) fn plus(
         &mut self,
         sum: &Sum<'c>,
         a: BasicValueEnum<'c>,
@@ -63,9 +63,9 @@ impl<'c> Emit<'c, '_> {
 
     /// Adds one value to the counter: as long as a bit of the count is set, it carries.
     pub(super) fn push_sum(&mut self, sum: &Sum<'c>, term: BasicValueEnum<'c>) -> Result<()> {
-        let ty = self.ty(sum.elem);
+        let ty = self.wide_type(sum.elem)?;
         let (value, at) = (self.slot(ty, "carry")?, self.slot(self.i64_type().into(), "bit")?);
-        self.builder.build_store(value, term)?;
+        self.keep(value, term)?;
         self.builder.build_store(at, self.i64(0))?;
         let (look, carry, place) = (self.block("look"), self.block("carry"), self.block("place"));
         let count = self.builder.build_load(self.i64_type(), sum.count, "count")?.into_int_value();
@@ -81,22 +81,22 @@ impl<'c> Emit<'c, '_> {
         let left = self.builder.build_load(ty, from, "left")?;
         let right = self.builder.build_load(ty, value, "right")?;
         let joined = self.plus(sum, left, right)?;
-        self.builder.build_store(value, joined)?;
+        self.keep(value, joined)?;
         self.builder.build_store(at, self.add(bit, self.i64(1))?)?;
         self.jump(look)?;
         self.at(place);
         let to = self.element(ty, sum.carries, bit)?;
         let last = self.builder.build_load(ty, value, "last")?;
-        self.builder.build_store(to, last)?;
+        self.keep(to, last)?;
         self.builder.build_store(sum.count, self.add(count, self.i64(1))?)?;
         Ok(())
     }
 
     /// The sum of everything that was pushed, -0 of nothing.
     pub(super) fn total(&mut self, sum: &Sum<'c>) -> Result<BasicValueEnum<'c>> {
-        let ty = self.ty(sum.elem);
+        let ty = self.wide_type(sum.elem)?;
         let (value, at) = (self.slot(ty, "total")?, self.slot(self.i64_type().into(), "bit")?);
-        self.builder.build_store(value, self.nothing(sum.elem)?)?;
+        self.keep(value, self.nothing(sum.elem)?)?;
         self.builder.build_store(at, self.i64(0))?;
         let (top, add, next, end) =
             (self.block("total"), self.block("add"), self.block("next"), self.block("end"));
@@ -117,7 +117,7 @@ impl<'c> Emit<'c, '_> {
         let left = self.builder.build_load(ty, from, "left")?;
         let right = self.builder.build_load(ty, value, "right")?;
         let joined = self.plus(sum, left, right)?;
-        self.builder.build_store(value, joined)?;
+        self.keep(value, joined)?;
         self.jump(next)?;
         self.at(next);
         self.builder.build_store(at, self.add(bit, self.i64(1))?)?;
@@ -132,6 +132,8 @@ impl<'c> Emit<'c, '_> {
             return Err(Refused("a sum with several indices has no blocks".to_owned()));
         };
         let (lo, hi) = (self.bound(&range.lo)?, self.bound(&range.hi)?);
+        self.known.remove(&range.var);
+        self.looped_in_lanes(range.var);
         let var = self.var_slot(range.var)?;
         let (before, top) = (self.block("blocks"), self.block("block"));
         let (close, end) = (self.block("close"), self.block("end"));
@@ -147,11 +149,11 @@ impl<'c> Emit<'c, '_> {
         let stop = self.builder.build_select(short, hi, far, "stop")?.into_int_value();
         let wide = is_small(fold);
         let n = if wide { LANES + 1 } else { 1 };
-        let ty = self.ty(sum.elem);
+        let ty = self.wide_type(sum.elem)?;
         let mut lanes = Vec::with_capacity(n);
         for _ in 0..n {
             let slot = self.slot(ty, "lane")?;
-            self.builder.build_store(slot, self.nothing(sum.elem)?)?;
+            self.keep(slot, self.nothing(sum.elem)?)?;
             lanes.push(slot);
         }
         if wide {
@@ -228,18 +230,18 @@ impl<'c> Emit<'c, '_> {
         sum: &Sum<'c>,
         lane: PointerValue<'c>,
     ) -> Result<()> {
-        let ty = self.ty(sum.elem);
+        let ty = self.wide_type(sum.elem)?;
         self.term(fold, state, &mut |emit, terms| {
             let Some(term) = terms.first() else { return Ok(()) };
             let before = emit.builder.build_load(ty, lane, "lane")?;
             let after = emit.plus(sum, before, *term)?;
-            emit.builder.build_store(lane, after)?;
+            emit.keep(lane, after)?;
             Ok(())
         })
     }
 
     fn tree(&mut self, sum: &Sum<'c>, lanes: &[PointerValue<'c>]) -> Result<BasicValueEnum<'c>> {
-        let ty = self.ty(sum.elem);
+        let ty = self.wide_type(sum.elem)?;
         let mut level = Vec::with_capacity(lanes.len());
         for lane in lanes {
             level.push(self.builder.build_load(ty, *lane, "lane")?);
@@ -260,7 +262,7 @@ impl<'c> Emit<'c, '_> {
 }
 
 /// Whether a term is a few plain operations, so that eight of them are still small.
-fn is_small(fold: &Fold) -> bool {
+pub(super) fn is_small(fold: &Fold) -> bool {
     let plain = |block: &Block| {
         block.stmts.len() <= LARGEST
             && block.stmts.iter().all(|stmt| {

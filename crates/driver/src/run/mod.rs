@@ -118,6 +118,14 @@ impl Session<'_> {
         Executable::new(compilation, self.sources(), options, how, file, start)
     }
 
+    /// The same for one output.
+    pub(crate) fn build_for(&mut self, file: FileId, output: &str) -> Result<Executable, Failure> {
+        let outputs = self.outputs(Some(vec![output.to_owned()]));
+        let built = self.build(file);
+        self.outputs(outputs);
+        built
+    }
+
     /// The first output that the options ask for and that a program without errors does not have.
     pub fn unknown_output(&mut self, file: FileId) -> Option<UnknownOutput> {
         let asked = self.options().outputs.clone()?;

@@ -4,6 +4,7 @@
 mod cases;
 mod classics;
 mod counts;
+mod effects;
 mod program;
 
 use einlang_driver::Session;

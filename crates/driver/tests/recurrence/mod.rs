@@ -29,6 +29,8 @@ struct Recurrence {
     depth: i64,
     down: bool,
     open: bool,
+    /// Other tensors are read along the way.
+    feeds: bool,
 }
 
 impl Recurrence {
@@ -36,7 +38,8 @@ impl Recurrence {
         let rank = small(source, 1, 3) as usize;
         let extents = (0..rank).map(|_| small(source, 2, 6) + 2).collect();
         let (depth, open) = (small(source, 1, 3), chance(source, 5));
-        Recurrence { rank, extents, depth, down: !open && chance(source, 4), open }
+        let (down, feeds) = (!open && chance(source, 4), !open && chance(source, 2));
+        Recurrence { rank, extents, depth, down, open, feeds }
     }
 
     /// `t in 2..7, i in 0..4`
@@ -77,8 +80,35 @@ impl Recurrence {
         format!("{name}[{}{default}]", at.join(", "))
     }
 
+    /// Tensors that do not read themselves: `q` from indices, `r` from several steps of `q`.
+    fn producers(&self, source: &mut Source<'_>) -> String {
+        let rest: String = AXES[1..self.rank].iter().map(|axis| format!(", {axis}")).collect();
+        let sum: String = AXES[1..self.rank].iter().map(|axis| format!(" + {axis}")).collect();
+        let n = self.extents[0];
+        let q = self.ranges(&format!("t in 0..{}", n + 6));
+        let r = self.ranges(&format!("t in 0..{}", n + 4));
+        let [near, far] = [small(source, 0, 2), small(source, 0, 2)];
+        format!(
+            "let q[{q}] = ((t{sum}) * (t + 5) + {}) % 13;\nlet r[{r}] = (q[t + {near}{rest}] * 3 \
+             + q[t + {far}{rest}] * {}) % 17;\n",
+            small(source, 0, 9),
+            small(source, 1, 4),
+        )
+    }
+
+    /// A read of a producer, at a step near the present one.
+    fn read_producer(&self, source: &mut Source<'_>) -> String {
+        let rest: String = AXES[1..self.rank].iter().map(|axis| format!(", {axis}")).collect();
+        format!("{}[t + {}{rest}]", source.pick(&["q", "r"]), small(source, 0, 4))
+    }
+
     fn body(&self, names: &[&str], own: usize, source: &mut Source<'_>) -> String {
         let mut terms: Vec<String> = Vec::new();
+        if self.feeds {
+            for _ in 0..small(source, 1, 3) {
+                terms.push(self.read_producer(source));
+            }
+        }
         for _ in 0..small(source, 1, 3) {
             let name = source.pick(names);
             let back = small(source, 1, self.depth);
@@ -129,6 +159,9 @@ pub(crate) fn program(source: &mut Source<'_>) -> String {
     let mutual = chance(source, 3);
     let names: &[&str] = if mutual { &["x", "y"] } else { &["x"] };
     let mut text = String::from("let pick = [1, 0, 1][1];\n");
+    if of.feeds {
+        text += &of.producers(source);
+    }
     for (own, name) in names.iter().enumerate() {
         let base = format!("t * {} + {}", small(source, 0, 4), small(source, 0, 9));
         text += &format!("let {name}[{}] = {base};\n", of.ranges(&of.base_range()));
@@ -182,7 +215,7 @@ fn shake_nest(nest: &mut Nest, source: &mut Source<'_>) {
                 let at = small(source, 0, axes.len() as i64 - 2) as usize;
                 axes.swap(at, at + 1);
             }
-            *role = source.pick(&[Role::Seq, Role::Par]);
+            *role = source.pick(&[Role::Seq, Role::Par, Role::Lane(4), Role::Unroll(3)]);
         }
         Nest::Phases(phases) => {
             if phases.len() > 1 && chance(source, 3) {
@@ -190,8 +223,11 @@ fn shake_nest(nest: &mut Nest, source: &mut Source<'_>) {
             }
             phases.iter_mut().for_each(|phase| shake_nest(phase, source));
         }
-        Nest::Loop { forms, inner } => {
-            // A skew by another axis, or a loop over another axis around it.
+        Nest::Loop { forms, role, inner, .. } => {
+            if chance(source, 4) {
+                *role = source.pick(&[Role::Par, Role::Lane(4), Role::Unroll(2)]);
+            }
+            // A skew by another axis, or a loop over another axis around it, by tiles or not.
             let change = small(source, 0, 3);
             if change == 0 {
                 for (_, form) in forms.iter_mut() {
@@ -216,7 +252,12 @@ fn shake_nest(nest: &mut Nest, source: &mut Source<'_>) {
                 });
                 let around = around.collect();
                 let old = std::mem::replace(nest, Nest::Phases(Vec::new()));
-                *nest = Nest::Loop { forms: around, inner: Box::new(old) };
+                let (tile, inner) = (source.pick(&[None, Some(2), Some(5)]), Box::new(old));
+                let role = match tile {
+                    Some(_) => Role::Seq,
+                    None => source.pick(&[Role::Seq, Role::Par, Role::Lane(2), Role::Unroll(4)]),
+                };
+                *nest = Nest::Loop { forms: around, tile, role, inner };
                 return;
             }
             shake_nest(inner, source);

@@ -22,7 +22,7 @@ mod pairs;
 use std::sync::Arc;
 
 use einlang_loops::ir::{Kernel, SiteId, verify};
-use einlang_loops::plan::{Choices, plan};
+use einlang_loops::plan::{Choices, Plan, plan};
 use einlang_tir::module::Module;
 
 use self::buffer::Memory;
@@ -32,6 +32,8 @@ use self::exec::Machine;
 use crate::host::HostFunctions;
 use crate::native::{NativeKernel, NativeMachine};
 use crate::options::{Backend, Meter, Options};
+use crate::profile::{Marked, marked};
+use crate::report::Ran;
 use crate::stop::Stop;
 use crate::tensor::TensorValue;
 
@@ -54,8 +56,18 @@ impl From<Stop> for Fault {
 #[derive(Debug)]
 pub(crate) struct Compiled {
     kernel: Kernel,
-    code: Code,
-    native: Option<Box<dyn NativeKernel>>,
+    code: Made,
+    /// The nests whose time is measured.
+    marked: Option<Marked>,
+}
+
+/// What a kernel was compiled to.
+#[derive(Debug)]
+enum Made {
+    /// Register code; why it is not machine code, where that was wanted.
+    Registers(Box<Code>, Option<String>),
+    /// Machine code.
+    Machine(Arc<dyn NativeKernel>),
 }
 
 impl Compiled {
@@ -65,14 +77,39 @@ impl Compiled {
         choices: &Choices,
         options: &Options,
     ) -> Result<Compiled, String> {
-        let plan = plan(module, choices).map_err(|not| not.why)?;
-        let problems = if cfg!(debug_assertions) { verify(&plan.kernel) } else { Vec::new() };
+        let Plan { kernel, schedule, .. } = plan(module, choices).map_err(|not| not.why)?;
+        let problems = if cfg!(debug_assertions) { verify(&kernel) } else { Vec::new() };
         if let Some(problem) = problems.first() {
             return Err(format!("{}: {}", problem.invariant, problem.message));
         }
-        let code = compile::compile(&plan.kernel, choices.checked).map_err(|large| large.0)?;
-        let native = machine_code(&plan.kernel, options);
-        Ok(Compiled { kernel: plan.kernel, code, native })
+        let native = options.native.as_ref().filter(|_| options.backend == Backend::Native);
+        if let (Some(native), Some(_)) = (native, &options.profile) {
+            let (with, parts) = marked(&kernel, &schedule);
+            if let Ok(code) = native.0.compile(&with, options.checked) {
+                return Ok(Compiled {
+                    kernel: with,
+                    code: Made::Machine(code),
+                    marked: Some(parts),
+                });
+            }
+        }
+        let why = match native.map(|native| native.0.compile(&kernel, options.checked)) {
+            Some(Ok(code)) => {
+                return Ok(Compiled { kernel, code: Made::Machine(code), marked: None });
+            }
+            Some(Err(why)) => Some(format!("no machine code: {why}")),
+            None => None,
+        };
+        let code = compile::compile(&kernel, choices.checked).map_err(|large| large.0)?;
+        Ok(Compiled { kernel, code: Made::Registers(Box::new(code), why), marked: None })
+    }
+
+    /// What runs it, and why that is not what was wanted.
+    pub(crate) fn ran(&self) -> (Ran, Option<String>) {
+        match &self.code {
+            Made::Registers(_, why) => (Ran::Loops, why.clone()),
+            Made::Machine(_) => (Ran::MachineCode, None),
+        }
     }
 
     /// What trapped.
@@ -100,12 +137,16 @@ impl Compiled {
         if !fits {
             return Err(Fault::Trap(SiteId(code::LOST)));
         }
-        if let Some(native) = &self.native {
-            let machine = NativeMachine::new(&self.kernel, inputs, numbers, meter, host)?;
-            return machine.execute(&**native);
-        }
+        let code = match &self.code {
+            Made::Registers(code, _) => code,
+            Made::Machine(native) => {
+                let mut machine = NativeMachine::new(&self.kernel, inputs, numbers, meter, host)?;
+                machine.measure(self.marked.as_ref());
+                return machine.execute(&**native);
+            }
+        };
         let memory = inputs.iter().map(|input| Memory::of_input(Arc::clone(input))).collect();
-        let mut machine = Machine::new(&self.kernel, &self.code, memory, numbers, meter, host)?;
+        let mut machine = Machine::new(&self.kernel, code, memory, numbers, meter, host)?;
         machine.run()?;
         let mut results = Vec::with_capacity(self.kernel.outputs.len());
         for (at, output) in self.kernel.outputs.iter().enumerate() {
@@ -113,17 +154,5 @@ impl Compiled {
             results.push(machine.output(output.0 as usize, last)?);
         }
         Ok(results)
-    }
-}
-
-/// The machine code of a kernel, where it is wanted and can be had.
-fn machine_code(kernel: &Kernel, options: &Options) -> Option<Box<dyn NativeKernel>> {
-    let native = options.native.as_ref().filter(|_| options.backend == Backend::Native)?;
-    match native.0.compile(kernel, options.checked) {
-        Ok(code) => Some(code),
-        Err(why) => {
-            options.report.note(&kernel.name, Some(format!("no machine code: {why}")));
-            None
-        }
     }
 }

@@ -8,6 +8,7 @@ use einlang_tir::types::Elem;
 
 use super::lists;
 use super::machine::Executor;
+use super::tangents;
 use crate::show::{show, type_of};
 use crate::stop::{Stop, StopCode};
 use crate::tensor::{Storage, TensorValue};
@@ -138,10 +139,15 @@ impl Executor<'_, '_> {
     ) -> Result<HostValue, Stop> {
         match (intrinsic, &args[..]) {
             (Intrinsic::ListLen, [HostValue::Node(list)]) => int(list.items.len() as i128, result),
-            (Intrinsic::ListGet, [HostValue::Node(list), HostValue::Scalar(at)]) => {
+            (Intrinsic::ListGet, [HostValue::Node(list), HostValue::Scalar(at), place @ ..]) => {
                 let (at, n) = (at.as_int().unwrap_or(-1), list.items.len());
                 let item = usize::try_from(at).ok().and_then(|at| list.items.get(at)).cloned();
-                item.ok_or_else(|| out_of_bounds("the list", 0, at, n))
+                item.ok_or_else(|| {
+                    let name = place.first().and_then(HostValue::as_str);
+                    let axis = place.get(1).and_then(HostValue::as_scalar).and_then(Const::as_int);
+                    let axis = axis.and_then(|axis| usize::try_from(axis).ok());
+                    out_of_bounds(name.unwrap_or("the list"), axis.unwrap_or(0), at, n)
+                })
             }
             (Intrinsic::ListPush, [_, _]) => {
                 let mut args = args;
@@ -182,6 +188,25 @@ impl Executor<'_, '_> {
                 Some(HostType::Tensor(elem, _)) => Ok(HostValue::tensor(tensor.cast(*elem))),
                 _ => wrong(),
             },
+            (Intrinsic::FnName, [HostValue::Node(node)]) => match &node.kind {
+                NodeKind::Closure(name) => Ok(HostValue::str(name.as_str())),
+                _ => wrong(),
+            },
+            (Intrinsic::Captures, [HostValue::Node(node)]) => {
+                Ok(HostValue::tuple(node.items.clone()))
+            }
+            (Intrinsic::ZerosLike, [value]) => tangents::zeros_like(value),
+            (Intrinsic::OneHot, [HostValue::Tensor(tensor), HostValue::Scalar(at)]) => {
+                self.limit(tensor.len() * size_of::<f64>(), "a tangent")?;
+                tangents::one_hot(tensor, at.as_int().unwrap_or(0))
+            }
+            (
+                Intrinsic::Jacobian,
+                [HostValue::Node(columns), HostValue::Tensor(of), HostValue::Tensor(by)],
+            ) => {
+                self.limit(of.len().saturating_mul(by.len()) * size_of::<f64>(), "a Jacobian")?;
+                tangents::jacobian(&columns.items, of, by)
+            }
             _ => wrong(),
         }
     }

@@ -7,30 +7,32 @@
 //! limits (E08xx) and internal errors. A value that is used once is moved, so that a list that
 //! grows in a loop is not copied.
 
+mod ahead;
 mod intrinsics;
 mod lists;
 mod machine;
 mod names;
 mod records;
 mod step;
+mod tangents;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::rc::Rc;
 use std::sync::Arc;
 
-use einlang_loops::plan::Choices;
 use einlang_tir::constant::Const;
 use einlang_tir::host::{HostFn, HostType, Program, TypeDecl};
 use einlang_tir::module::Module;
 use einlang_tir::types::{Elem, Ident};
 
+use self::ahead::Kernels;
 use self::machine::Executor;
 use self::names::Names;
 use crate::bytecode::Compiled;
 use crate::io::Io;
 use crate::options::{Backend, Meter, Options};
 use crate::oracle::Prepared;
+use crate::report::Ran;
 use crate::stop::{Stop, StopCode};
 use crate::tensor::TensorValue;
 use crate::value::HostValue;
@@ -55,10 +57,11 @@ pub fn call_function(
     options: &Options,
     io: &mut dyn Io,
 ) -> Result<Vec<HostValue>, Stop> {
-    let shared = Shared::new(program)?;
+    let kernels = Kernels::new(&program.modules, options);
+    let shared = Shared::new(program, &kernels)?;
     let callee = shared.function(function)?;
     check_inputs(callee, &inputs)?;
-    Executor::new(&shared, Meter::new(options), io).run(function, inputs)
+    kernels.ahead(|| Executor::new(&shared, Meter::new(options), io).run(function, inputs))
 }
 
 /// Functions that tensor code may call, scalars in and scalars out.
@@ -73,17 +76,19 @@ pub(crate) struct Shared<'p> {
     modules: HashMap<&'p str, &'p Module>,
     structs: HashMap<&'p Ident, Vec<&'p HostType>>,
     prepared: RefCell<HashMap<String, Prepared>>,
-    compiled: RefCell<HashMap<String, Option<Rc<Compiled>>>>,
+    kernels: &'p Kernels<'p>,
+    compiled: RefCell<HashMap<String, Option<Arc<Compiled>>>>,
 }
 
 impl<'p> Shared<'p> {
-    fn new(program: &'p Program) -> Result<Shared<'p>, Stop> {
+    fn new(program: &'p Program, kernels: &'p Kernels<'p>) -> Result<Shared<'p>, Stop> {
         Ok(Shared {
             functions: program.functions.iter().map(|f| (&f.name, f)).collect(),
             names: Names::new(program)?,
             modules: program.modules.iter().map(|m| (m.name.as_str(), m)).collect(),
             structs: program.types.iter().filter_map(struct_types).collect(),
             prepared: RefCell::new(HashMap::new()),
+            kernels,
             compiled: RefCell::new(HashMap::new()),
         })
     }
@@ -111,23 +116,21 @@ impl<'p> Shared<'p> {
 }
 
 impl Shared<'_> {
-    /// The register code of a module, which is made once; none if it stays with the oracle.
-    fn compiled(&self, name: &Ident, options: &Options) -> Option<Rc<Compiled>> {
+    /// The code of a module; none if it stays with the oracle.
+    fn compiled(&self, name: &Ident, options: &Options) -> Option<Arc<Compiled>> {
         if options.backend == Backend::Oracle {
             return None;
         }
         if let Some(known) = self.compiled.borrow().get(name.as_str()) {
             return known.clone();
         }
-        let module = self.modules.get(name.as_str())?;
-        let choices = Choices {
-            storage: options.storage,
-            checked: options.checked,
-            schedules: options.schedules.clone(),
+        let made = self.kernels.get(name.as_str())?;
+        let (ran, fallback) = match &made {
+            Ok(compiled) => compiled.ran(),
+            Err(why) => (Ran::Points, Some(why.clone())),
         };
-        let made = Compiled::new(module, &choices, options);
-        options.report.note(name.as_str(), made.as_ref().err().cloned());
-        let made = made.ok().map(Rc::new);
+        options.report.note(name.as_str(), ran, fallback);
+        let made = made.ok();
         self.compiled.borrow_mut().insert(name.as_str().to_owned(), made.clone());
         made
     }

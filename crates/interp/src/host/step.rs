@@ -9,6 +9,7 @@ use einlang_tir::types::{Elem, Ident};
 use super::machine::{End, Executor};
 use crate::bytecode::Fault;
 use crate::oracle::Oracle;
+use crate::report::Ran;
 use crate::scalar::{apply, trap_message};
 use crate::show::format_value;
 use crate::stop::{Stop, StopCode};
@@ -230,7 +231,8 @@ impl<'p> Executor<'_, 'p> {
                 }
                 Err(Fault::Stop(stop)) => return Err(*stop),
                 Err(Fault::Trap(site)) => {
-                    meter.options().report.note(name.as_str(), Some(compiled.site(site)));
+                    let why = Some(compiled.site(site));
+                    meter.options().report.note(name.as_str(), Ran::Points, why);
                 }
             }
         }

@@ -161,9 +161,14 @@ fn point_of(frame: &Frame, code: &Code) -> Option<String> {
     }
 }
 
-/// Whether a binding is a part of an expression that a pass has moved out of its clause.
+/// Whether a binding is a part of an expression: a pass has moved it out of its clause, or nobody
+/// has named it.
 fn is_part(instance: &Instance, member: u32, code: &Code) -> bool {
-    code.groups[instance.group].bindings[member as usize].name.as_str().ends_with(PART)
+    let name = code.groups[instance.group].bindings[member as usize].name.as_str();
+    let nameless = name.rsplit_once('.').is_some_and(|(base, number)| {
+        matches!(base, "v" | "n" | "d" | "target") && number.bytes().all(|b| b.is_ascii_digit())
+    });
+    nameless || name.ends_with(PART)
 }
 
 fn show_member(instance: &Instance, member: u32, offset: u64, code: &Code) -> String {

@@ -236,8 +236,6 @@ pub(super) struct CheckCode {
     pub(super) left: IndexCode,
     pub(super) relation: Relation,
     pub(super) right: IndexCode,
-    /// The two sides as text.
-    pub(super) sides: [String; 2],
     pub(super) message: String,
     pub(super) trap: Trap,
     pub(super) loc: Loc,

@@ -245,12 +245,7 @@ impl<'h> Oracle<'h> {
 }
 
 fn failed_check(check: &CheckCode, left: i128, right: i128) -> Stop {
-    let side = |text: &str, value: i128| match text.parse::<i128>() {
-        Ok(_) => text.to_owned(),
-        Err(_) => format!("{text} = {value}"),
-    };
-    let (a, b) = (side(&check.sides[0], left), side(&check.sides[1], right));
-    let message = format!("{} ({a}, {b})", check.message);
+    let message = format!("{} ({left} and {right})", check.message);
     Stop::of_trap(check.trap, message).at(check.loc)
 }
 

@@ -194,7 +194,6 @@ impl<'m> Prepare<'m> {
                 left: self.index(&condition.left)?,
                 relation: condition.relation,
                 right: self.index(&condition.right)?,
-                sides: [text(&condition.left), text(&condition.right)],
                 message: check.message.clone(),
                 trap: check.trap,
                 loc: check.loc,
@@ -257,6 +256,21 @@ impl<'m> Prepare<'m> {
         self.vars.insert(var, slot);
         self.most = self.most.max(self.sizes);
         slot
+    }
+
+    /// The name of an index as it was written: of several of one name in a module, all but the
+    /// first have a number at the end.
+    fn written(&self, var: Var) -> String {
+        let name = self.module.vars.show(var);
+        match name.rsplit_once('_') {
+            Some((base, number))
+                if number.bytes().all(|b| b.is_ascii_digit())
+                    && self.module.vars.lookup(base).is_some() =>
+            {
+                base.to_owned()
+            }
+            _ => name,
+        }
     }
 
     pub(super) fn tensor_slot(&mut self, name: &Ident) -> u32 {
@@ -334,7 +348,7 @@ impl<'m> Prepare<'m> {
         // The extent sees what is outside the binding only.
         let extent = self.index(&axis.dim.extent)?;
         Ok(AxisCode {
-            name: self.module.vars.show(axis.var),
+            name: self.written(axis.var),
             coord: axis.dim.coord.clone(),
             is_open: open.is_some() && axis.dim.extent.as_var() == open,
             slot: self.var_slot(axis.var),

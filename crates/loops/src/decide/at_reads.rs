@@ -110,7 +110,7 @@ fn needed(module: &Module, kept: &HashSet<Ident>) -> HashSet<Ident> {
 }
 
 /// The tensors that a region passes on as a whole.
-pub(super) fn whole_uses(region: &Region) -> Vec<Ident> {
+pub(crate) fn whole_uses(region: &Region) -> Vec<Ident> {
     let mut found = Vec::new();
     let mut add = |arg: &Arg| {
         if let Arg::Tensor(name) = arg {

@@ -33,25 +33,37 @@ pub(super) fn never_negative(facts: &Facts, over: &Domain, expr: &Quasi) -> bool
     facts.prove(over, expr).is_true()
 }
 
-/// The smallest number, within limits, that the expression never exceeds; at least 0.
+/// The smallest number, within limits, that the expression never exceeds.
 pub(super) fn most(facts: &Facts, over: &Domain, expr: &Quasi) -> Option<i64> {
     let at_most = |bound: i64| {
         let slack = Quasi::from(bound).sub(expr);
         slack.is_ok_and(|slack| never_negative(facts, over, &slack))
     };
+    // Nearly all answers are small: first the scale, then the number.
     let mut high = 1;
-    if !at_most(high) {
-        if !at_most(FARTHEST) {
+    while !at_most(high) {
+        if high >= FARTHEST || (high == 1 && !at_most(FARTHEST)) {
             return None;
         }
-        while high < FARTHEST && !at_most(high) {
-            high *= 2;
-        }
+        high *= 2;
     }
-    let mut low = -1;
+    let mut low = if high > 1 { high / 2 } else { -1 };
+    if low == -1 && at_most(low) {
+        low = -FARTHEST;
+        if at_most(low) {
+            return Some(low);
+        }
+        high = -1;
+    }
     while high - low > 1 {
         let middle = low + (high - low) / 2;
         if at_most(middle) { high = middle } else { low = middle }
     }
     Some(high)
+}
+
+/// The largest number, within limits, that the expression is never below.
+pub(super) fn least(facts: &Facts, over: &Domain, expr: &Quasi) -> Option<i64> {
+    let negated = Quasi::from(0).sub(expr).ok()?;
+    most(facts, over, &negated).map(|most| -most)
 }

@@ -4,6 +4,9 @@
 //! run in that loop, each at its own rounds, the planes of a tensor come one after the other, and a
 //! window may keep the last ones only. A phase that reads an earlier one must not do so before its
 //! round: that is proved for every dependence, or the phases stay as they are.
+//!
+//! A binding that has no loop of its own takes part along the axis at which all its readers find it
+//! in the same or in nearby rounds, as late as the first of them allows.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +14,8 @@ use einlang_index::Facts;
 use einlang_tir::module::Group;
 use einlang_tir::order::{Dependence, Form, Statement};
 
-use super::distance::{distance, never_negative};
-use crate::schedule::Nest;
+use super::distance::{distance, least, most, never_negative};
+use crate::schedule::{Nest, Role};
 
 /// The nest with its phases in one loop, if that is legal.
 pub(super) fn fuse_phases(
@@ -32,6 +35,7 @@ pub(super) fn fuse_phases(
             }
         }
     }
+    align_producers(group, dependences, facts, &mut forms);
     let statements = statements(nest);
     let form_of = |statement: Statement| forms.get(&statement.binding);
     if forms.is_empty() || !statements.iter().all(|statement| form_of(*statement).is_some()) {
@@ -50,7 +54,61 @@ pub(super) fn fuse_phases(
     });
     let forms = statements.iter().filter_map(|s| form_of(*s).map(|form| (*s, form.clone())));
     let inner = Box::new(Nest::Phases(inner.collect()));
-    Some(Nest::Loop { forms: forms.collect(), inner })
+    Some(Nest::Loop { forms: forms.collect(), tile: None, role: Role::Seq, inner })
+}
+
+/// Finds forms for bindings that have no loop and are read, directly or not, by those that have one.
+fn align_producers(
+    group: &Group,
+    dependences: &[Dependence],
+    facts: &Facts,
+    forms: &mut BTreeMap<usize, Form>,
+) {
+    let n_bindings = group.bindings.len();
+    for _ in 0..n_bindings {
+        let unknown = (0..n_bindings).filter(|binding| !forms.contains_key(binding));
+        let found: Vec<(usize, Form)> = unknown
+            .filter_map(|binding| {
+                Some((binding, aligned(group, binding, dependences, facts, forms)?))
+            })
+            .collect();
+        if found.is_empty() {
+            return;
+        }
+        forms.extend(found);
+    }
+}
+
+/// The form of a binding whose readers all have forms: the axis and direction along which they are
+/// nearest, with the shift that brings every point to its first reader.
+fn aligned(
+    group: &Group,
+    binding: usize,
+    dependences: &[Dependence],
+    facts: &Facts,
+    forms: &BTreeMap<usize, Form>,
+) -> Option<Form> {
+    let reads: Vec<(&Dependence, &Form)> = dependences
+        .iter()
+        .filter(|dependence| dependence.writer.binding == binding)
+        .map(|dependence| Some((dependence, forms.get(&dependence.reader.binding)?)))
+        .collect::<Option<_>>()?;
+    let rank = group.bindings[binding].axes.len();
+    let candidates = (0..rank).flat_map(|axis| [(axis, 1), (axis, -1)]);
+    let bounded = candidates.filter_map(|(axis, sign)| {
+        let mut form = Form { coefficients: vec![0; rank], offset: 0 };
+        form.coefficients[axis] = sign;
+        let mut rounds: Option<(i64, i64)> = None;
+        for (dependence, reader) in &reads {
+            let later = distance(group, dependence, reader, &form).ok()?;
+            let last = most(facts, &dependence.domain, &later)?;
+            let first = least(facts, &dependence.domain, &later)?;
+            rounds = Some(rounds.map_or((first, last), |(a, b)| (a.min(first), b.max(last))));
+        }
+        let (first, last) = rounds?;
+        Some((last - first, Form { offset: first, ..form }))
+    });
+    bounded.min_by_key(|(spread, _)| *spread).map(|(_, form)| form)
 }
 
 /// The clauses of a nest, in order.

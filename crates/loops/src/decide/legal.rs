@@ -12,12 +12,14 @@ use einlang_index::{Domain, Facts};
 use einlang_tir::module::{Group, Module};
 use einlang_tir::order::{Dependence, Form, Statement, dependences, find_order};
 
+use super::along::is_map;
 use super::at_reads::may_be_at_reads;
 use super::distance::{distance, never_negative};
 use super::fuse::statements;
-use super::windows::{Observers, needed_windows};
+use super::private::private_dimensions;
+use super::windows::{Observers, is_stored, needed_windows};
 use super::{all_groups, nest_of, reads_itself_by_data};
-use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Schedule};
+use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule};
 
 /// Whether a schedule computes every point after the points it reads, and keeps what is read.
 pub fn is_legal(module: &Module, schedule: &Schedule) -> bool {
@@ -44,18 +46,30 @@ fn group_is_legal(
 ) -> bool {
     let fits = schedule.tensors.len() == group.bindings.len()
         && schedule.tensors.iter().zip(&group.bindings).all(|(tensor, binding)| {
-            tensor.name == binding.name && tensor.storage.len() == binding.axes.len()
+            let mapped = is_map(tensor) && (tensor.map.is_empty() || group.until.is_none());
+            tensor.name == binding.name && tensor.storage.len() == binding.axes.len() && mapped
         });
     if !fits || !is_complete(group, &schedule.nest) {
         return false;
     }
     let dependences = dependences(module, group);
-    let windows = needed_windows(group, &schedule.nest, &dependences, observers, facts);
-    let kept = schedule.tensors.iter().zip(&windows).all(|(tensor, window)| {
-        tensor.storage.iter().enumerate().all(|(axis, layout)| match layout {
-            Layout::Mod(width) => window.is_some_and(|(at, least)| at == axis && *width >= least),
-            Layout::Full | Layout::Open => true,
-        })
+    let windows = needed_windows(group, schedule, &dependences, observers, facts);
+    let private = private_dimensions(group, schedule, &dependences, observers, facts);
+    let kept = schedule.tensors.iter().zip(windows.iter().zip(&private));
+    let kept = kept.zip(&group.bindings).all(|((tensor, (windows, private)), binding)| {
+        let enough = |list: &[(usize, i64)], axis: usize, width: i64| {
+            list.iter().any(|(at, least)| *at == axis && width >= *least)
+        };
+        let stored = || is_stored(group, binding, observers, facts);
+        let rings = tensor.storage.iter().enumerate().filter_map(|(axis, layout)| match layout {
+            Layout::Mod(width) if enough(private, axis, *width) && stored() => None,
+            Layout::Mod(width) => Some(enough(windows, axis, *width)),
+            Layout::Full | Layout::Open => None,
+        });
+        let rings: Vec<bool> = rings.collect();
+        let seen = observers.sees_all_of(&tensor.name);
+        let plain = tensor.map.is_empty() && !tensor.stack;
+        rings.len() <= 1 && rings.iter().all(|enough| *enough) && (plain || !seen)
     });
     if reads_itself_by_data(group) {
         let found = find_order(module, group).ok();
@@ -88,10 +102,11 @@ fn has_rank(group: &Group, nest: &Nest) -> bool {
             sorted.into_iter().eq(0..rank(*statement))
         }
         Nest::Phases(phases) => phases.iter().all(|phase| has_rank(group, phase)),
-        Nest::Loop { forms, inner } => {
+        Nest::Loop { forms, tile, role, inner } => {
             let inside: BTreeSet<Statement> = statements(inner).into_iter().collect();
             let named: BTreeSet<Statement> = forms.iter().map(|form| form.0).collect();
-            inside == named
+            let fits = !(tile.is_some() && matches!(role, Role::Lane(_) | Role::Unroll(_)));
+            fits && inside == named
                 && forms.len() == named.len()
                 && forms.iter().all(|(s, form)| form.coefficients.len() == rank(*s))
                 && has_rank(group, inner)
@@ -102,7 +117,7 @@ fn has_rank(group: &Group, nest: &Nest) -> bool {
 /// Whether the outermost loop runs along the open axis of an `until`.
 fn is_lockstep(group: &Group, nest: &Nest) -> bool {
     let Some(until) = &group.until else { return true };
-    let Nest::Loop { forms, .. } = nest else { return false };
+    let Nest::Loop { forms, tile: None, role: Role::Seq, .. } = nest else { return false };
     forms.iter().all(|(statement, form)| {
         let axes = group.bindings[statement.binding].axes.iter();
         let open = axes.map(|axis| i64::from(axis.dim.extent.as_var() == Some(until.extent)));
@@ -130,18 +145,21 @@ fn respects(group: &Group, nest: &Nest, dependences: Vec<Dependence>, facts: &Fa
             }
             phases.iter().zip(inside).all(|(phase, list)| respects(group, phase, list, facts))
         }
-        Nest::Loop { forms, inner } => {
+        Nest::Loop { forms, tile, role, inner } => {
             let form = |s: Statement| forms.iter().find(|form| form.0 == s).map(|form| &form.1);
             let mut rest = Vec::new();
             for dependence in dependences {
-                match carried(
-                    group,
-                    &dependence,
-                    form(dependence.reader),
-                    form(dependence.writer),
-                    facts,
-                ) {
+                let (reader, writer) = (form(dependence.reader), form(dependence.writer));
+                match carried(group, &dependence, reader, writer, facts) {
+                    Carried::Always if role.is_free() => return false,
+                    Carried::Always | Carried::Rest(_) if tile.is_some() => rest.push(dependence),
                     Carried::Always => {}
+                    Carried::Rest(left) if role.is_free() => {
+                        if !stays(group, &dependence, reader, writer, facts) {
+                            return false;
+                        }
+                        rest.push(*left);
+                    }
                     Carried::Rest(left) => rest.push(*left),
                     Carried::Never => return false,
                 }
@@ -149,6 +167,21 @@ fn respects(group: &Group, nest: &Nest, dependences: Vec<Dependence>, facts: &Fa
             respects(group, inner, rest, facts)
         }
     }
+}
+
+/// Whether the reader is always in the round of what it reads.
+pub(super) fn stays(
+    group: &Group,
+    dependence: &Dependence,
+    reader: Option<&Form>,
+    writer: Option<&Form>,
+    facts: &Facts,
+) -> bool {
+    let (Some(reader), Some(writer)) = (reader, writer) else { return false };
+    let Ok(later) = distance(group, dependence, reader, writer) else { return false };
+    let Ok(earlier) = later.neg() else { return false };
+    let over = &dependence.domain;
+    never_negative(facts, over, &later) && never_negative(facts, over, &earlier)
 }
 
 /// What a loop does to a dependence.

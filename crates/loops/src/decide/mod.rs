@@ -7,14 +7,19 @@
 //! | file | decides |
 //! |---|---|
 //! | `at_reads.rs` | what is computed where it is read, and what nobody needs |
-//! | `fuse.rs` | whether base clauses run in the loop of a recurrence |
-//! | `windows.rs`, `distance.rs` | how many planes are kept |
+//! | `join.rs` | which producers belong to the group of the recurrence that reads them |
+//! | `fuse.rs` | whether base clauses and producers run in the loop of a recurrence |
+//! | `windows.rs`, `along.rs`, `distance.rs` | how many planes are kept |
+//! | `private.rs` | what belongs to one tile |
 //! | `legal.rs` | whether a schedule respects the dependences |
 
+mod along;
 mod at_reads;
 mod distance;
 mod fuse;
+mod join;
 mod legal;
+mod private;
 mod windows;
 
 use einlang_index::Facts;
@@ -28,6 +33,8 @@ use self::windows::{Observers, fold_storage};
 use crate::lower::NotLowered;
 use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule, TensorSchedule};
 
+pub(crate) use at_reads::whole_uses;
+pub use join::join_producers;
 pub use legal::is_legal;
 
 /// How much of a recurrence is kept.
@@ -42,7 +49,7 @@ pub enum Storage {
 
 /// Chooses a schedule for a module whose clauses are disjoint.
 pub fn decide(module: &Module, storage: Storage) -> Result<Schedule, NotLowered> {
-    let mut schedule = Schedule { module: module.name.clone(), groups: Vec::new() };
+    let mut schedule = Schedule { module: module.name.clone(), ..Schedule::default() };
     let deciding = Deciding {
         module,
         facts: module.facts(),
@@ -64,6 +71,17 @@ struct Deciding<'m> {
 
 impl Deciding<'_> {
     fn group(&self, group: &Group, to: &mut Schedule) -> Result<(), NotLowered> {
+        to.groups.push(self.alone(group)?);
+        for region in group.regions() {
+            let mut groups = Vec::new();
+            local_groups(region, &mut groups);
+            groups.into_iter().try_for_each(|group| self.group(group, to))?;
+        }
+        Ok(())
+    }
+
+    /// The schedule of a group, without those inside it.
+    fn alone(&self, group: &Group) -> Result<GroupSchedule, NotLowered> {
         let order = find_order(self.module, group).map_err(|_| {
             let name = group.bindings.first().map_or("", |binding| binding.name.as_str());
             NotLowered::new(format!("no order for `{name}`"))
@@ -73,19 +91,15 @@ impl Deciding<'_> {
             name: binding.name.clone(),
             compute: Compute::Here,
             storage: vec![Layout::Full; binding.axes.len()],
+            map: Vec::new(),
+            stack: false,
         });
         let nest = nest_of(group, &order, ordered);
         let mut decided = GroupSchedule { tensors: tensors.collect(), nest };
         if let (Some(observers), false) = (&self.observers, ordered) {
             self.windows(group, &mut decided, observers);
         }
-        to.groups.push(decided);
-        for region in group.regions() {
-            let mut groups = Vec::new();
-            local_groups(region, &mut groups);
-            groups.into_iter().try_for_each(|group| self.group(group, to))?;
-        }
-        Ok(())
+        Ok(decided)
     }
 
     /// Windows, if some are possible; otherwise the order stays as it is.
@@ -141,7 +155,8 @@ pub(crate) fn nest_of(group: &Group, order: &Order, ordered: bool) -> Nest {
             Nest::Phases(phases.iter().map(|phase| nest_of(group, phase, ordered)).collect())
         }
         Order::Loop { forms, inner } => {
-            Nest::Loop { forms: forms.clone(), inner: Box::new(nest_of(group, inner, ordered)) }
+            let inner = Box::new(nest_of(group, inner, ordered));
+            Nest::Loop { forms: forms.clone(), tile: None, role: Role::Seq, inner }
         }
     }
 }

@@ -1,12 +1,12 @@
 //! `fold_storage`: how many planes of a recurrence are kept under its schedule.
 //!
-//! This is the physical side of storage, and a proof goes with every modulus. The group runs in one
-//! loop, and an axis of the tensor is that loop's index up to sign and shift, so that plane `p` is
-//! written in one round and what lies `W` planes on is written `W` rounds later. The plane may be
-//! overwritten then, because
+//! This is the physical side of storage, and a proof goes with every modulus. A loop around the whole
+//! group runs along a dimension of the tensor's memory (`along.rs`), so that plane `p` is written in
+//! one round and what lies `W` planes on is written `W` rounds later, in the same round of the loops
+//! around. The plane may be overwritten then, because
 //!
-//! - every read inside the group, the condition of an `until` included, comes at most `h` rounds
-//!   after the write, and `W > h`;
+//! - every read inside the group, the condition of an `until` included, is in the same round of the
+//!   loops around and comes at most `h` rounds after the write, and `W > h`;
 //! - every read after the group is of one of the last `s` planes, and `W >= s`;
 //! - every point that is read has a clause without a guard, so that no read finds what an earlier
 //!   plane left behind;
@@ -16,20 +16,23 @@
 
 use std::collections::{HashMap, HashSet};
 
-use einlang_index::{Domain, Facts, Map, Quasi};
-use einlang_tir::module::{Axis, Binding, Group, Module, SymbolSource, box_of};
+use einlang_index::{Affine, Constraint, Domain, Facts, Map, Quasi, Set, Var};
+use einlang_tir::module::{Axis, Binding, Group, Module, Symbol, SymbolSource, box_of};
 use einlang_tir::order::{Dependence, Form};
 use einlang_tir::region::{InstKind, Read, Region, Subscript};
 use einlang_tir::types::Ident;
 
+use super::along::{Along, Forms, along};
 use super::at_reads::whole_uses;
 use super::distance::{distance, form_at, most};
-use crate::schedule::{GroupSchedule, Layout, Nest};
+use crate::schedule::{GroupSchedule, Layout, TensorSchedule};
 
 /// The reads of every tensor from outside its own group, and what is seen as a whole.
 pub(super) struct Observers {
     reads: HashMap<Ident, Vec<(Read, Domain)>>,
     whole: HashSet<Ident>,
+    /// Symbols that are extremes of others: each is one of these expressions.
+    extremes: Vec<(Var, Vec<Quasi>)>,
 }
 
 impl Observers {
@@ -40,11 +43,46 @@ impl Observers {
                 whole.insert(name.clone());
             }
         }
-        let mut observers = Observers { reads: HashMap::new(), whole };
+        let extreme = |symbol: &Symbol| match &symbol.source {
+            SymbolSource::Max(of) | SymbolSource::Min(of) => Some((symbol.var, of.clone())),
+            _ => None,
+        };
+        let extremes = module.symbols.iter().filter_map(extreme).collect();
+        let mut observers = Observers { reads: HashMap::new(), whole, extremes };
         for group in &module.groups {
             observers.group(group, &Domain::everything([]), &mut Vec::new());
         }
         observers
+    }
+
+    /// What is seen as a whole.
+    pub(super) fn whole(self) -> HashSet<Ident> {
+        self.whole
+    }
+
+    /// Whether something outside its group reads a tensor.
+    pub(super) fn read_later(&self, name: &Ident) -> bool {
+        self.whole.contains(name) || self.reads.contains_key(name)
+    }
+
+    /// Whether something sees a tensor as a whole.
+    pub(super) fn sees_all_of(&self, name: &Ident) -> bool {
+        self.whole.contains(name)
+    }
+
+    /// The smallest number that an expression never exceeds. A symbol that is an extreme of others
+    /// is each of them in turn.
+    fn most(&self, facts: &Facts, over: &Domain, expr: &Quasi) -> Option<i64> {
+        let found = most(facts, over, expr);
+        let mentioned = self.extremes.iter().find(|(var, _)| expr.mentions(*var));
+        let (None, Some((var, of))) = (found, mentioned) else { return found };
+        let mut width = 0;
+        for value in of {
+            let case = Constraint::equal(&Affine::var(*var), value.as_affine()?).ok()?;
+            let over = over.restricted(&Set::new([case]).ok()?).ok()?;
+            width = width.max(most(facts, &over, expr)?);
+        }
+        (!of.is_empty()).then_some(width)
     }
 
     fn group(&mut self, group: &Group, over: &Domain, around: &mut Vec<Ident>) {
@@ -100,10 +138,11 @@ pub(super) fn fold_storage(
     observers: &Observers,
     facts: &Facts,
 ) {
-    let windows = needed_windows(group, &schedule.nest, dependences, observers, facts);
-    for ((tensor, window), binding) in schedule.tensors.iter_mut().zip(windows).zip(&group.bindings)
+    let windows = needed_windows(group, schedule, dependences, observers, facts);
+    for ((tensor, windows), binding) in
+        schedule.tensors.iter_mut().zip(windows).zip(&group.bindings)
     {
-        let Some((axis, width)) = window else { continue };
+        let Some((axis, width)) = windows.first().copied() else { continue };
         let extent = binding.axes[axis].dim.extent.as_constant();
         if extent.is_none_or(|extent| extent > width)
             && let Some(layout) = tensor.storage.get_mut(axis)
@@ -113,59 +152,121 @@ pub(super) fn fold_storage(
     }
 }
 
-/// For each tensor of a group, the axis that may have a window under a nest and its least width.
+/// For each tensor of a group, the dimensions of its memory that may have a window under the nest,
+/// each alone, and their least widths.
 pub(super) fn needed_windows(
     group: &Group,
-    nest: &Nest,
+    schedule: &GroupSchedule,
     dependences: &[Dependence],
     observers: &Observers,
     facts: &Facts,
-) -> Vec<Option<(usize, i64)>> {
-    let Nest::Loop { forms, .. } = nest else { return vec![None; group.bindings.len()] };
-    let form_of = |binding: usize| {
-        let mut own = forms.iter().filter(|(s, _)| s.binding == binding).map(|(_, form)| form);
-        let first = own.next()?;
-        own.all(|form| form == first).then_some(first)
+) -> Vec<Vec<(usize, i64)>> {
+    let folding = Folding { group, dependences, observers, facts };
+    let tensors = group.bindings.iter().zip(&schedule.tensors).enumerate();
+    let windows = |(at, (binding, tensor)): (usize, (&Binding, &TensorSchedule))| {
+        let all = along(&schedule.nest, at, tensor);
+        all.iter().filter_map(|along| folding.window(at, binding, tensor, along)).collect()
     };
-    let folding = Folding { group, forms, dependences, observers, facts };
-    let window = |(at, binding)| folding.window(at, binding, form_of(at)?);
-    group.bindings.iter().enumerate().map(window).collect()
+    tensors.map(windows).collect()
+}
+
+/// Whether every point of a tensor that is read is certain to be stored.
+pub(super) fn is_stored(
+    group: &Group,
+    binding: &Binding,
+    observers: &Observers,
+    facts: &Facts,
+) -> bool {
+    let folding = Folding { group, dependences: &[], observers, facts };
+    is_total(binding, facts) || folding.reads_are_stored(binding)
 }
 
 struct Folding<'a> {
     group: &'a Group,
-    forms: &'a [(einlang_tir::order::Statement, Form)],
     dependences: &'a [Dependence],
     observers: &'a Observers,
     facts: &'a Facts,
 }
 
 impl Folding<'_> {
-    /// The axis of a binding that has a window, and its width.
-    fn window(&self, at: usize, binding: &Binding, form: &Form) -> Option<(usize, i64)> {
-        let (axis, sign) = unit_axis(form)?;
+    /// The width of the window along a dimension of a binding's memory.
+    fn window(
+        &self,
+        at: usize,
+        binding: &Binding,
+        tensor: &TensorSchedule,
+        along: &Along<'_>,
+    ) -> Option<(usize, i64)> {
         let stays = is_total(binding, self.facts) || self.reads_are_stored(binding);
         if self.observers.whole.contains(&binding.name) || !stays {
             return None;
         }
         let mut width = 1;
         for dependence in self.dependences.iter().filter(|d| d.writer.binding == at) {
-            let reader = self.forms.iter().find(|f| f.0 == dependence.reader).map(|f| &f.1)?;
-            let later = distance(self.group, dependence, reader, form).ok()?;
-            width = width.max(most(self.facts, &dependence.domain, &later)?.checked_add(1)?);
-        }
-        width = width.max(self.of_condition(binding, form)?);
-        let last = &binding.axes[axis];
-        for (read, over) in self.observers.reads.get(&binding.name).into_iter().flatten() {
-            let Subscript::Index(at) = read.place.at.get(axis)? else { return None };
-            let from_end = match sign {
-                1 => last.dim.extent.add_constant(-1).and_then(|last| last.sub(at)).ok()?,
-                _ => at.clone(),
+            let form = |forms: &'_ Forms, s| forms.iter().find(|f| f.0 == s).map(|f| f.1.clone());
+            let later = match form(along.forms, dependence.reader) {
+                Some(reader) => {
+                    let later = distance(self.group, dependence, &reader, along.form).ok()?;
+                    most(self.facts, &dependence.domain, &later)?
+                }
+                // It comes after the loop, in the same round of those around.
+                None => {
+                    let left = self.planes_left(binding, tensor, along, &dependence.at)?;
+                    self.observers.most(self.facts, &dependence.domain, &left)?
+                }
             };
-            let over = self.inside(read, over, last, axis)?;
-            width = width.max(most(self.facts, &over, &from_end)?.checked_add(1)?);
+            width = width.max(later.checked_add(1)?);
+            for outer in &along.around {
+                let (r, w) = (form(outer, dependence.reader), form(outer, dependence.writer));
+                if !super::legal::stays(self.group, dependence, r.as_ref(), w.as_ref(), self.facts)
+                {
+                    return None;
+                }
+            }
         }
-        Some((axis, width))
+        if self.group.until.is_some() && !along.around.is_empty() {
+            return None;
+        }
+        width = width.max(self.of_condition(binding, along.form)?);
+        let dimension = tensor.dimension(along.dimension);
+        for (read, over) in self.observers.reads.get(&binding.name).into_iter().flatten() {
+            let mut over = over.clone();
+            let mut at = Vec::with_capacity(dimension.len());
+            for (axis, c) in dimension.iter().enumerate() {
+                at.push(match (read.place.at.get(axis)?, c) {
+                    (Subscript::Index(at), _) => at.clone(),
+                    (Subscript::Value(_), 0) => Quasi::from(0),
+                    (Subscript::Value(_), _) => return None,
+                });
+                if *c != 0 {
+                    over = self.inside(read, &over, &binding.axes[axis], axis)?;
+                }
+            }
+            let left = self.planes_left(binding, tensor, along, &at)?;
+            let far = self.observers.most(self.facts, &over, &left)?;
+            width = width.max(far.checked_add(1)?);
+        }
+        Some((along.dimension, width))
+    }
+
+    /// How many planes a point is away from the last one.
+    fn planes_left(
+        &self,
+        binding: &Binding,
+        tensor: &TensorSchedule,
+        along: &Along<'_>,
+        at: &[Quasi],
+    ) -> Option<Quasi> {
+        let mut from_end = Quasi::from(0);
+        let dimension = tensor.dimension(along.dimension);
+        for ((axis, at), c) in binding.axes.iter().zip(at).zip(&dimension) {
+            let left = match along.down {
+                false => axis.dim.extent.add_constant(-1).and_then(|last| last.sub(at)).ok()?,
+                true => at.clone(),
+            };
+            from_end = from_end.combine(1, &left, *c).ok()?;
+        }
+        Some(from_end)
     }
 
     /// The reading points whose target is on the axis: others are tested and read nothing.
@@ -266,13 +367,6 @@ fn reads_of(region: &Region, over: &Domain, name: &Ident, found: &mut Vec<(Read,
         };
         inst.regions().into_iter().for_each(|region| reads_of(region, &inside, name, found));
     }
-}
-
-/// The one axis that a form runs along, and in which direction.
-fn unit_axis(form: &Form) -> Option<(usize, i64)> {
-    let mut used = form.coefficients.iter().enumerate().filter(|(_, c)| **c != 0);
-    let (axis, c) = used.next()?;
-    (used.next().is_none() && c.abs() == 1).then_some((axis, *c))
 }
 
 /// Whether clauses without guards cover the whole box.

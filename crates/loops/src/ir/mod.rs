@@ -29,6 +29,8 @@ use einlang_index::{Quasi, Var, Vars};
 use einlang_tir::types::{Elem, Ident, Loc};
 
 pub use parse::parse_kernel;
+pub(crate) use parse_stmt::parse_role;
+pub(crate) use print::show_role;
 pub use stmt::{
     Access, Block, Combine, Condition, Fold, FoldStart, Key, Loop, Operand, Range, Role, Stmt,
     Subscript, UntilLoop,
@@ -84,6 +86,8 @@ pub struct Buffer {
     pub dims: Vec<BufferDim>,
     /// Whether it is remembered which elements were stored.
     pub marks: bool,
+    /// Whether it lies on the stack where its size is a constant.
+    pub stack: bool,
     /// Where the tensor was defined.
     pub loc: Loc,
 }

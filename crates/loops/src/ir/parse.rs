@@ -99,8 +99,9 @@ impl Reader<'_> {
             self.cursor.eat(",");
         }
         let marks = self.cursor.eat_word("marks");
+        let stack = self.cursor.eat_word("stack");
         let (name, loc) = (Ident::new(&name), Loc::default());
-        self.kernel.buffers.push(Buffer { name, elem, dims, marks, loc });
+        self.kernel.buffers.push(Buffer { name, elem, dims, marks, stack, loc });
         self.cursor.expect(";")
     }
 

@@ -11,7 +11,7 @@ use super::{
     Access, Block, BufferId, Combine, Condition, Fold, FoldStart, Key, Loop, Operand, Range, Role,
     Stmt, Subscript, UntilLoop,
 };
-use crate::text::Parsed;
+use crate::text::{Cursor, Parsed};
 
 impl Reader<'_> {
     pub(super) fn braced(&mut self) -> Parsed<Block> {
@@ -248,11 +248,7 @@ impl Reader<'_> {
 
     fn looped(&mut self) -> Parsed<Stmt> {
         let range = self.range()?;
-        let role = match &self.cursor.name()?[..] {
-            "seq" => Role::Seq,
-            "par" => Role::Par,
-            _ => return self.cursor.fail("expected `seq` or `par`"),
-        };
+        let role = parse_role(&mut self.cursor)?;
         let body = self.braced()?;
         let mut until = None;
         if self.cursor.eat_word("until") {
@@ -333,5 +329,22 @@ impl Reader<'_> {
         }
         let fold = Fold { results, ranges, within, guard, body, combine, start, resume, key };
         Ok(Stmt::Fold(Box::new(fold)))
+    }
+}
+
+/// The most rounds of a loop that run at once.
+const MOST_AT_ONCE: i64 = 64;
+
+/// Reads a role.
+pub(crate) fn parse_role(cursor: &mut Cursor<'_>) -> Parsed<Role> {
+    match &cursor.name()?[..] {
+        "seq" => Ok(Role::Seq),
+        "par" => Ok(Role::Par),
+        what @ ("lane" | "unroll") => match (cursor.number()?, what) {
+            (width @ 2..=MOST_AT_ONCE, "lane") => Ok(Role::Lane(width as u32)),
+            (rounds @ 2..=MOST_AT_ONCE, _) => Ok(Role::Unroll(rounds as u32)),
+            _ => cursor.fail("2 to 64 rounds can run at once"),
+        },
+        _ => cursor.fail("expected `seq`, `par`, `lane` or `unroll`"),
     }
 }

@@ -59,9 +59,13 @@ impl Printer<'_> {
                 .map(|dim| format!("{} ({})", show_layout(&dim.layout), self.quasi(&dim.extent)))
                 .collect();
             let marks = if buffer.marks { " marks" } else { "" };
+            let stack = if buffer.stack { " stack" } else { "" };
             let name = show_name(buffer.name.as_str());
-            let line =
-                format!("buffer {at} {kind}{name}: {}[{}]{marks};", buffer.elem, dims.join(", "));
+            let line = format!(
+                "buffer {at} {kind}{name}: {}[{}]{marks}{stack};",
+                buffer.elem,
+                dims.join(", ")
+            );
             self.line(1, &line);
         }
         for (at, site) in self.kernel.sites.iter().enumerate() {
@@ -198,10 +202,7 @@ impl Printer<'_> {
     }
 
     fn looped(&mut self, of: &Loop, depth: usize) {
-        let role = match of.role {
-            Role::Seq => "seq",
-            Role::Par => "par",
-        };
+        let role = show_role(of.role);
         let range = self.range(&of.range);
         self.line(depth, &format!("loop {range} {role} {{"));
         self.block(&of.body, depth + 1);
@@ -277,4 +278,14 @@ fn shows(operands: &[Operand]) -> String {
 fn defined(values: &[Value]) -> String {
     let each = values.iter().map(|value| format!("%{}: {}", value.number, value.elem));
     each.collect::<Vec<_>>().join(", ")
+}
+
+/// The text of a role.
+pub(crate) fn show_role(role: Role) -> String {
+    match role {
+        Role::Seq => "seq".to_owned(),
+        Role::Par => "par".to_owned(),
+        Role::Lane(width) => format!("lane {width}"),
+        Role::Unroll(rounds) => format!("unroll {rounds}"),
+    }
 }

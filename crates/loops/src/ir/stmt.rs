@@ -18,7 +18,7 @@ pub struct Block {
 }
 
 /// A scalar operand.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Operand {
     /// A constant.
     Const(Const),
@@ -84,6 +84,17 @@ pub enum Role {
     Seq,
     /// In any order.
     Par,
+    /// In any order, so many at a time as lanes of vectors; what is left at the end is masked.
+    Lane(u32),
+    /// In any order, so many at a time, written out.
+    Unroll(u32),
+}
+
+impl Role {
+    /// Whether the rounds may run in any order.
+    pub fn is_free(self) -> bool {
+        self != Role::Seq
+    }
 }
 
 /// The values of an index: `lo..hi`, downwards if `down`.
@@ -168,7 +179,8 @@ pub enum Combine {
     Op(Op),
     /// By an operation on a scalar, in pairs by position: the association of the extent.
     Pairs(Op),
-    /// By a block over the state and the term.
+    /// By a block over the state and the term, which need not be of the same type. It sees the
+    /// indices of the fold.
     Block {
         /// The state so far.
         left: Vec<Value>,

@@ -322,13 +322,21 @@ impl Verifier<'_> {
         if let Some(guard) = &fold.guard {
             self.open_block(guard, &[Elem::Bool]);
         }
-        self.open_block(&fold.body, &elems);
-        (self.values, self.vars) = (values.clone(), vars);
+        let terms: Vec<Elem> = match &fold.combine {
+            Combine::Block { right, .. } => right.iter().map(|value| value.elem).collect(),
+            _ => elems.clone(),
+        };
+        if matches!(fold.start, FoldStart::First(_)) && terms != elems {
+            self.add("typed", "a fold starts with a term that is no state".to_owned());
+        }
+        self.open_block(&fold.body, &terms);
+        self.values = values.clone();
         if let Combine::Block { left, right, block } = &fold.combine {
             left.iter().chain(right).for_each(|value| self.define(*value));
             self.block(block, &elems);
             self.values = values;
         }
+        self.vars = vars;
         fold.results.iter().for_each(|value| self.define(*value));
     }
 }

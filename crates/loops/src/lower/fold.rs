@@ -16,8 +16,7 @@ impl Lower<'_> {
         out: &mut Vec<Stmt>,
     ) -> Result<()> {
         let scalars: Option<Vec<Value>> = inst.results.iter().map(Def::as_scalar).collect();
-        let tensor = || NotLowered::new("a reduction whose state is a tensor");
-        let scalars = scalars.ok_or_else(tensor)?;
+        let Some(scalars) = scalars else { return self.fold_tensors(reduction, inst, out) };
         let start = match &reduction.start {
             Start::Identity(args) | Start::Init(args) => FoldStart::From(self.operands(args)?),
             Start::First => FoldStart::First(self.site("a reduction of nothing", inst.loc)),

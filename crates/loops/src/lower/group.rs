@@ -49,7 +49,11 @@ impl Lower<'_> {
             let marks = self.marked.contains(&binding.name);
             let until = group.until.as_ref().map(|until| until.extent);
             let buffer = &mut self.kernel.buffers[id.0 as usize];
-            (buffer.marks, buffer.loc) = (marks, binding.loc);
+            (buffer.marks, buffer.stack, buffer.loc) = (marks, tensor.stack, binding.loc);
+            if !tensor.map.is_empty() {
+                self.mapped(id, &tensor.map)?;
+            }
+            let buffer = &mut self.kernel.buffers[id.0 as usize];
             let mut grows = false;
             for ((dim, layout), axis) in
                 buffer.dims.iter_mut().zip(&tensor.storage).zip(&binding.axes)
@@ -76,6 +80,22 @@ impl Lower<'_> {
         let domains = self.domains(group)?;
         self.nest(group, &schedule.nest, domains, until, out)?;
         self.around.pop();
+        Ok(())
+    }
+
+    /// Gives a buffer the dimensions of a map.
+    fn mapped(&mut self, id: crate::ir::BufferId, map: &[Vec<i64>]) -> Result<()> {
+        let buffer = &mut self.kernel.buffers[id.0 as usize];
+        let mut dims = Vec::with_capacity(map.len());
+        for form in map {
+            let mut extent = Quasi::from(1);
+            for (dim, c) in buffer.dims.iter().zip(form) {
+                extent = extent.combine(1, &dim.extent.add_constant(-1)?, *c)?;
+            }
+            dims.push(crate::ir::BufferDim { extent, layout: Layout::Full });
+        }
+        buffer.dims = dims;
+        self.maps.insert(id, map.to_vec());
         Ok(())
     }
 

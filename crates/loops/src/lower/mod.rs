@@ -10,22 +10,29 @@
 //! | file | owns |
 //! |---|---|
 //! | `scan.rs` | loops over domains |
+//! | `pack.rs` | copies of inputs in panels |
 //! | `group.rs`, `nest.rs` | groups, their memory, their loops |
+//! | `split.rs`, `peel.rs` | rounds and points that are computed apart, so that the others need no tests |
 //! | `region.rs`, `read.rs`, `fold.rs` | what is computed at a point |
+//! | `fold_tensors.rs` | reductions whose state is kept in memory |
 //! | `resume.rs`, `keyed.rs` | folds over prefixes, folds over equal keys |
 //! | `symbols.rs` | symbols, entry checks |
 //! | `free.rs` | when memory is given back |
 
 mod bound;
 mod fold;
+mod fold_tensors;
 mod free;
 mod group;
 mod keyed;
 mod nest;
+mod pack;
+mod peel;
 mod read;
 mod region;
 mod resume;
 mod scan;
+mod split;
 mod symbols;
 
 use std::collections::{HashMap, HashSet};
@@ -80,6 +87,9 @@ pub fn lower(module: &Module, schedule: &Schedule) -> Result<Kernel> {
     lower.inputs();
     let mut out = Vec::new();
     lower.entry(&mut out)?;
+    for pack in &schedule.packs {
+        lower.pack(pack, &mut out)?;
+    }
     for group in &module.groups {
         lower.top_group(group, &mut out)?;
     }
@@ -123,6 +133,10 @@ struct Lower<'m> {
     /// What stands for a value of the module, at the place that is being lowered.
     values: HashMap<u32, Operand>,
     tensors: HashMap<Ident, BufferId>,
+    /// The buffers whose dimensions are forms of the axes.
+    maps: HashMap<BufferId, Vec<Vec<i64>>>,
+    /// The buffers in panels: the axis, and how many planes a panel has.
+    panels: HashMap<BufferId, (usize, i64)>,
     /// The variables that have a value here, innermost last.
     bound: Bound,
     /// The loops around, innermost last, with how many variables are bound outside and whether they
@@ -181,6 +195,8 @@ impl<'m> Lower<'m> {
             n_values: 0,
             values: HashMap::new(),
             tensors: HashMap::new(),
+            maps: HashMap::new(),
+            panels: HashMap::new(),
             bound: Bound::default(),
             loops: Vec::new(),
             fixed: None,
@@ -211,6 +227,7 @@ impl<'m> Lower<'m> {
             elem: ty.elem,
             dims: dims.collect(),
             marks: false,
+            stack: false,
             loc: Default::default(),
         };
         let id = self.kernel.add_buffer(buffer);

@@ -8,12 +8,34 @@ use einlang_tir::order::{Form, Statement};
 use einlang_tir::region::{Def, Region};
 
 use super::scan::{Level, Scan, hull, scan_set};
+use super::split::{divided, first_round};
 use super::{Lower, NotLowered, Part, Result};
 use crate::ir::{Block, Condition, Loop, Range, Role, Stmt, UntilLoop};
 use crate::schedule::Nest;
 
 /// What is left of the points of every clause.
 pub(super) type Domains = BTreeMap<Statement, Domain>;
+
+/// The rounds of a loop over forms.
+struct Rounds<'n> {
+    forms: &'n [(Statement, Form)],
+    tile: Option<i64>,
+    role: Role,
+}
+
+impl Rounds<'_> {
+    /// When the point with this value of its form is in a round.
+    fn of(&self, var: Var, value: &Affine) -> einlang_index::Result<Set> {
+        let round = Affine::var(var);
+        let Some(width) = self.tile else {
+            return Set::new([Constraint::equal(&round, value)?]);
+        };
+        // width * round <= value <= width * round + width - 1
+        let first = round.scale(width)?;
+        let next = first.add_constant(width)?;
+        Set::new([Constraint::ge(value, &first)?, Constraint::lt(value, &next)?])
+    }
+}
 
 /// An open axis whose loop has not been made.
 pub(super) struct Open {
@@ -42,7 +64,10 @@ impl Lower<'_> {
             Nest::Points { statement, axes, role } if open.is_none() => {
                 self.points(group, *statement, axes, *role, &domains, out)
             }
-            Nest::Loop { forms, inner } => self.looped(group, forms, inner, domains, open, out),
+            Nest::Loop { forms, tile, role, inner } => {
+                let rounds = Rounds { forms, tile: *tile, role: *role };
+                self.looped(group, &rounds, inner, domains, open, out)
+            }
             _ => Err(NotLowered::new("an open axis without a loop over it")),
         }
     }
@@ -50,30 +75,61 @@ impl Lower<'_> {
     fn looped(
         &mut self,
         group: &Group,
-        forms: &[(Statement, Form)],
+        rounds: &Rounds<'_>,
         inner: &Nest,
         domains: Domains,
         open: Option<Open>,
         out: &mut Vec<Stmt>,
     ) -> Result<()> {
+        let forms = rounds.forms;
         let first = |form: &Form| form.coefficients.iter().copied().find(|c| *c != 0);
         let down =
             open.is_none() && forms.iter().all(|(_, form)| first(form).is_some_and(|c| c < 0));
         let sign = if down { -1 } else { 1 };
         let var = self.loop_var(group, forms);
-        let (mut inside, mut projected) = (Domains::new(), Domain::nothing([var]));
+        let mut inside = Domains::new();
         for (statement, form) in forms {
             let missing = || NotLowered::new("a schedule of a clause that does not exist");
             let domain = domains.get(statement).ok_or_else(missing)?;
             let axes = group.bindings[statement.binding].dims();
             let value = form_of(&axes, form, sign)?;
-            let fixed = Constraint::equal(&Affine::var(var), &value)?;
-            let rest = domain.restricted(&Set::new([fixed])?)?;
+            inside.insert(*statement, domain.restricted(&rounds.of(var, &value)?)?);
+        }
+        let plain = open.is_none() && !down && rounds.tile.is_none();
+        let first = if plain { first_round(&inside, var, &self.context) } else { None };
+        let Some(first) = first else {
+            return self.rounds(group, rounds, inner, (var, down), inside, open, out);
+        };
+        let (of_first, others) = divided(inside, var, first, &self.context)?;
+        let (stmts, ()) = self.scoped(|lower, out| {
+            lower.bind(var, Quasi::from(first), out)?;
+            lower.nest(group, inner, of_first, None, out)
+        })?;
+        out.extend(stmts);
+        self.rounds(group, rounds, inner, (var, down), others, None, out)
+    }
+
+    /// The loop of some rounds.
+    #[allow(clippy::too_many_arguments)]
+    fn rounds(
+        &mut self,
+        group: &Group,
+        rounds: &Rounds<'_>,
+        inner: &Nest,
+        (var, down): (Var, bool),
+        inside: Domains,
+        open: Option<Open>,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        if open.is_none() && inside.values().all(|rest| rest.sets().is_empty()) {
+            return Ok(());
+        }
+        let mut projected = Domain::nothing([var]);
+        for rest in inside.values() {
             let mut dims = vec![var];
             dims.extend(rest.dims());
             let with = Domain::of_sets(dims, rest.sets().iter().cloned());
             projected = projected.union(&with.project(&[var])?)?;
-            inside.insert(*statement, rest);
         }
         let projected = projected.simplified_given(&self.context);
         let (lo, hi) = match &open {
@@ -116,7 +172,8 @@ impl Lower<'_> {
         };
         self.context = outer;
         let ended = until.is_some();
-        let stmt = Stmt::Loop(Box::new(Loop { range, role: Role::Seq, until, body }));
+        let role = if self.resumed.contains(&var) { Role::Seq } else { rounds.role };
+        let stmt = Stmt::Loop(Box::new(Loop { range, role, until, body }));
         out.extend(guarded(before, vec![stmt]));
         if ended { self.ready(out) } else { Ok(()) }
     }
@@ -167,8 +224,16 @@ impl Lower<'_> {
         }
         let domain = domain.simplified_given(&self.context);
         let domain = if domain.sets().len() > 1 { domain.disjoint()? } else { domain };
+        let runs = |set: &Set| {
+            let scan = scan_set(set, &dims, false, &self.context);
+            scan.is_ok_and(|scan| scan.levels.iter().any(|level| matches!(level, Level::Range(_))))
+        };
+        let domain = match role.is_free() && domain.sets().iter().all(runs) {
+            true => self.peeled(clause, domain),
+            false => domain,
+        };
         for set in domain.sets() {
-            let scan = scan_set(set, &dims, role == Role::Seq, &self.context)?;
+            let scan = scan_set(set, &dims, !role.is_free(), &self.context)?;
             let (stmts, ()) = self.scoped(|lower, out| {
                 let body =
                     |lower: &mut Self, out: &mut Vec<Stmt>| lower.clause(binding, clause, out);
@@ -218,7 +283,12 @@ impl Lower<'_> {
                 })?;
                 let body = Block { stmts, results: Vec::new() };
                 let range = range.clone();
-                let role = if self.resumed.contains(&range.var) { Role::Seq } else { role };
+                let innermost = !rest.iter().any(|level| matches!(level, Level::Range(_)));
+                let role = match role {
+                    _ if self.resumed.contains(&range.var) => Role::Seq,
+                    Role::Lane(_) if !innermost => Role::Par,
+                    role => role,
+                };
                 out.push(Stmt::Loop(Box::new(Loop { range, role, until: None, body })));
                 Ok(())
             }
@@ -259,7 +329,8 @@ impl Lower<'_> {
             return Err(NotLowered::new("an element that is no scalar"));
         };
         let buffer = self.tensors[&binding.name];
-        let at = binding.dims().into_iter().map(Quasi::from).collect();
+        let at: Vec<Quasi> = binding.dims().into_iter().map(Quasi::from).collect();
+        let at = self.in_memory(buffer, at)?;
         out.push(Stmt::Store { buffer, at, value: *value });
         Ok(())
     }

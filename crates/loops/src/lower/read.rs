@@ -12,7 +12,7 @@ use einlang_tir::region::{Arg, Inst, InstKind, Read, Region, Subscript as Place}
 use einlang_tir::types::{Elem, Ident};
 
 use super::{Lower, NotLowered, Part, Result};
-use crate::ir::{Access, Block, Condition, Stmt, Subscript};
+use crate::ir::{Access, Block, BufferId, Condition, Stmt, Subscript};
 
 impl Lower<'_> {
     pub(super) fn read(&mut self, read: &Read, inst: &Inst, out: &mut Vec<Stmt>) -> Result<()> {
@@ -30,6 +30,16 @@ impl Lower<'_> {
                 Place::Value(arg) => Subscript::Value(self.operand(arg)?),
             });
         }
+        if self.maps.contains_key(&buffer) {
+            at = self.read_mapped(read, buffer)?;
+        }
+        if self.panels.contains_key(&buffer) {
+            if !read.proved || read.default.is_some() {
+                let why = format!("a read of `{}` in panels that is tested", name.as_str());
+                return Err(NotLowered::new(why));
+            }
+            at = self.in_panels(buffer, &at)?;
+        }
         let own = self.around.iter().any(|around| around.names.contains(name));
         let marks = self.marked.contains(name);
         let by_data = is_by_data(&read.place.at);
@@ -45,6 +55,24 @@ impl Lower<'_> {
             out.push(Stmt::Load { result, buffer, at, access });
             return Ok(());
         };
+        match self.is_inside(read, buffer).filter(|_| !marks && !by_data) {
+            Some(true) => {
+                let result = self.result(inst)?;
+                out.push(Stmt::Load { result, buffer, at, access: Access::Proved });
+                return Ok(());
+            }
+            Some(false) => {
+                let parts = self.region(default, out)?;
+                if let (Some(Part::Scalar(operand)), Some(Some(value))) =
+                    (parts.first(), inst.results.first().map(|def| def.as_scalar()))
+                {
+                    self.values.insert(value.number, *operand);
+                    return Ok(());
+                }
+                return Err(NotLowered::new("a default that is no scalar"));
+            }
+            None => {}
+        }
         // A point of the own group that comes later is an error and not a gap.
         let early = own && by_data;
         let found = self.fresh(Elem::Bool);
@@ -63,6 +91,33 @@ impl Lower<'_> {
         let condition = Condition::Value(found.into());
         out.push(Stmt::If { results: vec![result], condition, then, otherwise });
         Ok(())
+    }
+
+    /// Where a point of a tensor lies in the dimensions of its buffer.
+    pub(super) fn in_memory(&self, buffer: BufferId, at: Vec<Quasi>) -> Result<Vec<Quasi>> {
+        let Some(map) = self.maps.get(&buffer) else { return Ok(at) };
+        let mut place = Vec::with_capacity(map.len());
+        for form in map {
+            let mut sum = Quasi::from(0);
+            for (c, index) in form.iter().zip(&at) {
+                sum = sum.combine(1, index, *c)?;
+            }
+            place.push(sum);
+        }
+        Ok(place)
+    }
+
+    /// The subscripts of a read in the dimensions of a buffer that are not the tensor's axes. There
+    /// is nothing to test then.
+    fn read_mapped(&self, read: &Read, buffer: BufferId) -> Result<Vec<Subscript>> {
+        let at: Option<Vec<Quasi>> = read.place.at.iter().map(index_of).collect();
+        let name = &read.place.tensor;
+        match at {
+            Some(at) if read.proved && read.default.is_none() && !self.marked.contains(name) => {
+                Ok(self.in_memory(buffer, at)?.into_iter().map(Subscript::Index).collect())
+            }
+            _ => Err(NotLowered::new(format!("a read of `{}` that is tested", name.as_str()))),
+        }
     }
 
     /// Whether own reads of uncovered points give zero.
@@ -222,7 +277,7 @@ impl Marks<'_> {
     }
 }
 
-fn index_of(subscript: &Place) -> Option<Quasi> {
+pub(super) fn index_of(subscript: &Place) -> Option<Quasi> {
     match subscript {
         Place::Index(expr) => Some(expr.clone()),
         Place::Value(Arg::Const(constant)) => {

@@ -23,8 +23,25 @@ pub(crate) use text::{parse_layout, show_layout};
 pub struct Schedule {
     /// The module.
     pub module: String,
-    /// Its groups.
+    /// Whether a product that is added may be rounded together with the sum.
+    pub fma: bool,
+    /// Sizes for which there is code of its own, by their names.
+    pub variant: Vec<(String, i64)>,
+    /// Inputs that are copied first, into panels.
+    pub packs: Vec<Pack>,
+    /// Its groups, each with the tensors of one group of the module or of several in a row.
     pub groups: Vec<GroupSchedule>,
+}
+
+/// An input in panels: so many planes of an axis lie next to each other, panel after panel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pack {
+    /// The input.
+    pub tensor: Ident,
+    /// The axis that is divided.
+    pub axis: usize,
+    /// How many planes a panel has.
+    pub width: i64,
 }
 
 /// The schedule of a group.
@@ -43,8 +60,24 @@ pub struct TensorSchedule {
     pub name: Ident,
     /// Where its points are computed.
     pub compute: Compute,
-    /// How each axis is kept; the axis of an `until` is open unless it has a modulus.
+    /// How each dimension of its memory is kept; the axis of an `until` is open unless it has a
+    /// modulus.
     pub storage: Vec<Layout>,
+    /// The dimensions of its memory as linear forms of its axes; the axes themselves if there is
+    /// none.
+    pub map: Vec<Vec<i64>>,
+    /// Whether it lies on the stack where its size is a constant.
+    pub stack: bool,
+}
+
+impl TensorSchedule {
+    /// A dimension of the memory as a linear form of the axes.
+    pub fn dimension(&self, number: usize) -> Vec<i64> {
+        match self.map.get(number) {
+            Some(form) => form.clone(),
+            None => (0..self.storage.len()).map(|axis| i64::from(axis == number)).collect(),
+        }
+    }
 }
 
 /// Where the points of a tensor are computed.
@@ -75,6 +108,11 @@ pub enum Nest {
     Loop {
         /// The form of each clause inside.
         forms: Vec<(Statement, Form)>,
+        /// How many values one round takes: a loop over tiles leaves the order inside them to the
+        /// loops inside.
+        tile: Option<i64>,
+        /// Who runs the rounds.
+        role: Role,
         /// What happens for one value.
         inner: Box<Nest>,
     },

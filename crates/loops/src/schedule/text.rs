@@ -17,12 +17,20 @@ use std::fmt;
 use einlang_tir::order::{Form, Statement};
 use einlang_tir::types::Ident;
 
-use super::{Compute, GroupSchedule, Layout, Nest, Role, Schedule, TensorSchedule};
+use super::{Compute, GroupSchedule, Layout, Nest, Pack, Role, Schedule, TensorSchedule};
+use crate::ir::{parse_role, show_role};
 use crate::text::{Cursor, Parsed, TextError, show_name};
 
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "schedule {} {{", show_name(&self.module))?;
+        let fma = if self.fma { " fma" } else { "" };
+        writeln!(f, "schedule {}{fma} {{", show_name(&self.module))?;
+        for (name, value) in &self.variant {
+            writeln!(f, "  variant {} = {value};", show_name(name))?;
+        }
+        for Pack { tensor, axis, width } in &self.packs {
+            writeln!(f, "  pack {} axis {axis} by {width};", show_name(tensor.as_str()))?;
+        }
         self.groups.iter().try_for_each(|group| show_group(group, f))?;
         f.write_str("}\n")
     }
@@ -37,10 +45,18 @@ fn show_group(group: &GroupSchedule, f: &mut fmt::Formatter<'_>) -> fmt::Result 
             Compute::AtReads => "at_reads",
         };
         let name = show_name(tensor.name.as_str());
-        writeln!(f, "    tensor {name} {compute} [{}];", storage.join(", "))?;
+        let map: Vec<String> = tensor.map.iter().map(|form| show_form(form)).collect();
+        let by = if map.is_empty() { String::new() } else { format!(" by {}", map.join(", ")) };
+        let stack = if tensor.stack { " stack" } else { "" };
+        writeln!(f, "    tensor {name} {compute} [{}]{by}{stack};", storage.join(", "))?;
     }
     show_nest(&group.nest, group, 2, f)?;
     f.write_str("  }\n")
+}
+
+fn show_form(numbers: &[i64]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    format!("({})", numbers.join(", "))
 }
 
 pub(crate) fn show_layout(layout: &Layout) -> String {
@@ -66,10 +82,7 @@ fn show_nest(
     let list = |numbers: &mut dyn Iterator<Item = String>| numbers.collect::<Vec<_>>().join(", ");
     match nest {
         Nest::Points { statement, axes, role } => {
-            let role = match role {
-                Role::Seq => "seq",
-                Role::Par => "par",
-            };
+            let role = show_role(*role);
             let axes = list(&mut axes.iter().map(ToString::to_string));
             writeln!(f, "{indent}points {} ({axes}) {role};", show_statement(group, *statement))
         }
@@ -78,16 +91,20 @@ fn show_nest(
             phases.iter().try_for_each(|phase| show_nest(phase, group, depth + 1, f))?;
             writeln!(f, "{indent}}}")
         }
-        Nest::Loop { forms, inner } => {
+        Nest::Loop { forms, tile, role, inner } => {
             let forms = forms.iter().map(|(statement, form)| {
-                let numbers = list(&mut form.coefficients.iter().map(ToString::to_string));
+                let numbers = show_form(&form.coefficients);
                 let shift = match form.offset {
                     0 => String::new(),
                     offset => format!(" + {offset}"),
                 };
-                format!("{} by ({numbers}){shift}", show_statement(group, *statement))
+                format!("{} by {numbers}{shift}", show_statement(group, *statement))
             });
-            writeln!(f, "{indent}loop {} {{", forms.collect::<Vec<_>>().join(", "))?;
+            let mut how = tile.map_or(String::new(), |width| format!(" tile {width}"));
+            if *role != Role::Seq {
+                how += &format!(" {}", show_role(*role));
+            }
+            writeln!(f, "{indent}loop {}{how} {{", forms.collect::<Vec<_>>().join(", "))?;
             show_nest(inner, group, depth + 1, f)?;
             writeln!(f, "{indent}}}")
         }
@@ -100,14 +117,37 @@ pub fn parse_schedules(text: &str) -> Result<Vec<Schedule>, TextError> {
     let mut schedules = Vec::new();
     while !cursor.is_at_end() {
         cursor.expect_word("schedule")?;
-        let mut schedule = Schedule { module: cursor.name()?, groups: Vec::new() };
+        let mut schedule = Schedule { module: cursor.name()?, ..Schedule::default() };
+        schedule.fma = cursor.eat_word("fma");
         cursor.expect("{")?;
+        while cursor.eat_word("variant") {
+            let name = cursor.name()?;
+            cursor.expect("=")?;
+            schedule.variant.push((name, cursor.number()?));
+            cursor.expect(";")?;
+        }
+        while cursor.eat_word("pack") {
+            schedule.packs.push(parse_pack(&mut cursor)?);
+        }
         while !cursor.eat("}") {
             schedule.groups.push(parse_group(&mut cursor)?);
         }
         schedules.push(schedule);
     }
     Ok(schedules)
+}
+
+fn parse_pack(cursor: &mut Cursor<'_>) -> Parsed<Pack> {
+    let tensor = Ident::new(&cursor.name()?);
+    cursor.expect_word("axis")?;
+    let axis = usize::try_from(cursor.number()?);
+    cursor.expect_word("by")?;
+    let width = cursor.number()?;
+    cursor.expect(";")?;
+    match axis {
+        Ok(axis) if width > 0 => Ok(Pack { tensor, axis, width }),
+        _ => cursor.fail("a panel is a part of an axis"),
+    }
 }
 
 fn parse_group(cursor: &mut Cursor<'_>) -> Parsed<GroupSchedule> {
@@ -123,8 +163,16 @@ fn parse_group(cursor: &mut Cursor<'_>) -> Parsed<GroupSchedule> {
         };
         cursor.expect("[")?;
         let storage = cursor.list("]", parse_layout)?;
+        let mut map = Vec::new();
+        if cursor.eat_word("by") {
+            while cursor.eat("(") {
+                map.push(cursor.list(")", Cursor::number)?);
+                cursor.eat(",");
+            }
+        }
+        let stack = cursor.eat_word("stack");
         cursor.expect(";")?;
-        tensors.push(TensorSchedule { name, compute, storage });
+        tensors.push(TensorSchedule { name, compute, storage, map, stack });
     }
     let nest = parse_nest(cursor, &tensors)?;
     cursor.expect("}")?;
@@ -163,11 +211,7 @@ fn parse_nest(cursor: &mut Cursor<'_>, tensors: &[TensorSchedule]) -> Parsed<Nes
                 Ok(axis) => Ok(axis),
                 Err(_) => cursor.fail("an axis is not negative"),
             })?;
-            let role = match &cursor.name()?[..] {
-                "seq" => Role::Seq,
-                "par" => Role::Par,
-                _ => return cursor.fail("expected `seq` or `par`"),
-            };
+            let role = parse_role(cursor)?;
             cursor.expect(";")?;
             Ok(Nest::Points { statement, axes, role })
         }
@@ -192,10 +236,23 @@ fn parse_nest(cursor: &mut Cursor<'_>, tensors: &[TensorSchedule]) -> Parsed<Nes
                     break;
                 }
             }
-            cursor.expect("{")?;
+            let mut tile = None;
+            if cursor.eat_word("tile") {
+                tile = match cursor.number()? {
+                    width if width > 0 => Some(width),
+                    _ => return cursor.fail("a tile has at least one point"),
+                };
+            }
+            let role = if cursor.eat("{") {
+                Role::Seq
+            } else {
+                let role = parse_role(cursor)?;
+                cursor.expect("{")?;
+                role
+            };
             let inner = Box::new(parse_nest(cursor, tensors)?);
             cursor.expect("}")?;
-            Ok(Nest::Loop { forms, inner })
+            Ok(Nest::Loop { forms, tile, role, inner })
         }
         _ => cursor.fail("expected `points`, `phases` or `loop`"),
     })

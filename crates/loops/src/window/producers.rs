@@ -3,27 +3,34 @@
 //! Such a tensor can be computed step by step along with the recurrence, and of the axis that follows
 //! the outermost loop only those steps are kept that some read may still want: from the furthest one
 //! back to the furthest one ahead. That is so if every read of the tensor is by a clause of that one
-//! group, at a distance from its step that is bounded by numbers on both sides.
+//! group or of another tensor made along with it, at a distance from its step that is bounded by
+//! numbers on both sides.
 
 use std::collections::{HashMap, HashSet};
 
 use einlang_index::{Quasi, Set, VarKind};
-use einlang_tir::module::{Binding, Group};
+use einlang_tir::module::Binding;
 use einlang_tir::order::dependences;
 use einlang_tir::types::{Ident, Loc};
 
 use super::context::Extent;
 use super::decide::{Decision, without_axes};
-use super::nest::Nest;
 use super::observe::{Observation, Observed, observe};
 use super::report::{AxisOrder, BindingStorage, Keep, Reason, ScheduledAxis, Why};
 use super::{Prepared, is_recurrent};
 
-/// A group of the module with the order of its axes.
-struct Consumer<'a> {
-    group: &'a Group,
-    nests: Vec<Nest>,
+/// The step in which a point of a tensor is computed: how its axis follows a loop.
+#[derive(Clone, Copy)]
+struct Step {
+    /// The group whose loop it is.
+    group: usize,
+    axis: usize,
+    descending: bool,
+    shift: i64,
 }
+
+/// The steps of the tensors that a loop computes, by their group and number.
+type Steps = HashMap<(usize, usize), Option<Step>>;
 
 /// How one axis of a producer follows a loop.
 struct Followed {
@@ -40,28 +47,38 @@ impl Prepared {
     /// The windows of tensors that are made along with a recurrence.
     pub(super) fn producers(&self) -> Vec<BindingStorage> {
         let groups = self.module.groups.iter().enumerate();
-        let candidates: Vec<(usize, &Binding)> = groups
+        let candidates: Vec<(usize, usize, &Binding)> = groups
             .filter(|(_, group)| !is_recurrent(group))
-            .flat_map(|(at, group)| group.bindings.iter().map(move |binding| (at, binding)))
-            .filter(|(_, binding)| self.can_follow(binding))
+            .flat_map(|(at, group)| {
+                group
+                    .bindings
+                    .iter()
+                    .enumerate()
+                    .map(move |(number, binding)| (at, number, binding))
+            })
+            .filter(|(_, _, binding)| self.can_follow(binding))
             .collect();
-        let names: HashSet<Ident> = candidates.iter().map(|(_, b)| b.name.clone()).collect();
+        let names: HashSet<Ident> = candidates.iter().map(|(_, _, b)| b.name.clone()).collect();
         if names.is_empty() {
             return Vec::new();
         }
         let reads = observe(&self.module, &names);
-        let mut consumers: HashMap<usize, Option<Consumer<'_>>> = HashMap::new();
+        let mut steps = Steps::new();
         let mut found = Vec::new();
-        for (at, binding) in candidates {
+        // Readers come after what they read.
+        for (at, number, binding) in candidates.into_iter().rev() {
             let Some(reads) = reads.get(&binding.name) else { continue };
-            let Some(group) = only_reader(reads) else { continue };
-            let consumer = consumers.entry(group).or_insert_with(|| self.consumer(group));
-            if let Some(consumer) = consumer
-                && let Some(followed) = self.followed(binding, consumer, reads)
-            {
-                found.push(self.producer(at, binding, consumer, &followed));
+            for reader in reads.iter().filter_map(|read| read.reader) {
+                steps.entry(reader).or_insert_with(|| self.step(reader));
+            }
+            let Some(group) = only_loop(reads, &steps) else { continue };
+            if let Some(followed) = self.followed(binding, &steps, reads) {
+                let Followed { axis, descending, ahead, .. } = followed;
+                steps.insert((at, number), Some(Step { group, axis, descending, shift: -ahead }));
+                found.push(self.producer(at, binding, group, &followed));
             }
         }
+        found.reverse();
         found
     }
 
@@ -70,36 +87,34 @@ impl Prepared {
         !binding.axes.is_empty() && !self.module.outputs.contains(&binding.name)
     }
 
-    fn consumer(&self, group: usize) -> Option<Consumer<'_>> {
-        let group = &self.module.groups[group];
+    /// The step of a tensor of a recurrence.
+    fn step(&self, (at, number): (usize, usize)) -> Option<Step> {
+        let group = &self.module.groups[at];
         let reads = dependences(&self.module, group);
         let nests = is_recurrent(group).then(|| self.nests(group, &reads)).flatten()?;
-        Some(Consumer { group, nests })
+        let level = nests.get(number)?.axes.first()?;
+        let (axis, descending, shift) = (level.axis, level.descending, level.shift);
+        Some(Step { group: at, axis, descending, shift })
     }
 
     /// The first axis of the binding that follows the outermost loop of its reader.
     fn followed(
         &self,
         binding: &Binding,
-        consumer: &Consumer<'_>,
+        steps: &Steps,
         reads: &[Observation],
     ) -> Option<Followed> {
-        (0..binding.axes.len()).find_map(|axis| self.follows(axis, consumer, reads))
+        (0..binding.axes.len()).find_map(|axis| self.follows(axis, steps, reads))
     }
 
-    fn follows(
-        &self,
-        axis: usize,
-        consumer: &Consumer<'_>,
-        reads: &[Observation],
-    ) -> Option<Followed> {
+    fn follows(&self, axis: usize, steps: &Steps, reads: &[Observation]) -> Option<Followed> {
         let mut followed: Option<Followed> = None;
         for read in reads {
-            let (Observed::Points(at, sets), Some((_, reader))) = (&read.what, read.reader) else {
+            let (Observed::Points(at, sets), Some(reader)) = (&read.what, read.reader) else {
                 return None;
             };
-            let level = *consumer.nests[reader].axes.first()?;
-            let own = &consumer.group.bindings[reader];
+            let level = steps.get(&reader).copied().flatten()?;
+            let own = &self.module.groups[reader.0].bindings[reader.1];
             let subscript = at.get(axis).and_then(Option::as_ref)?;
             let sign = if level.descending { -1 } else { 1 };
             let step = Quasi::from(own.axes[level.axis].var);
@@ -131,7 +146,7 @@ impl Prepared {
         &self,
         group: usize,
         binding: &Binding,
-        consumer: &Consumer<'_>,
+        consumer: usize,
         followed: &Followed,
     ) -> BindingStorage {
         let steps = followed.back.saturating_add(followed.ahead).max(0).unsigned_abs();
@@ -167,13 +182,15 @@ impl Prepared {
         });
         let order = AxisOrder::Axes(order.into_iter().chain(rest).collect());
         let decisions = (0..binding.axes.len()).map(decision).collect();
-        let first = consumer.group.bindings.first().map(|binding| binding.name.clone());
+        let first =
+            self.module.groups[consumer].bindings.first().map(|binding| binding.name.clone());
         BindingStorage { along_with: first, ..self.described(group, binding, order, decisions) }
     }
 }
 
-/// The group that makes all the reads, if there is one.
-fn only_reader(reads: &[Observation]) -> Option<usize> {
-    let (first, _) = reads.first()?.reader?;
-    reads.iter().all(|read| read.reader.is_some_and(|(group, _)| group == first)).then_some(first)
+/// The loop in which all the reads happen, if there is one.
+fn only_loop(reads: &[Observation], steps: &Steps) -> Option<usize> {
+    let group = |read: &Observation| Some(steps.get(&read.reader?).copied().flatten()?.group);
+    let first = group(reads.first()?)?;
+    reads.iter().all(|read| group(read) == Some(first)).then_some(first)
 }

@@ -121,7 +121,7 @@ impl Printer<'_> {
     fn bindings(&self) -> Vec<LocalId> {
         let written =
             |id: &LocalId| matches!(self.body[*id].kind, LocalKind::Let | LocalKind::Indexed);
-        let mut ids: Vec<LocalId> = self.variant.locals.keys().copied().filter(written).collect();
+        let mut ids: Vec<LocalId> = self.variant.locals.keys().filter(written).collect();
         ids.sort_by_key(|id| (self.body[*id].name.span.start, *id));
         ids
     }

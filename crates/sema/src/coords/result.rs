@@ -2,10 +2,10 @@
 
 use einlang_source::map::HashMap;
 
-use einlang_source::Name;
+use einlang_source::{IdMap, Name};
 
 use super::layout::{Coordinate, Layout};
-use crate::hir::{ExprId, LocalId};
+use crate::hir::{Expr, ExprId, Local, LocalId};
 use crate::types::InstanceId;
 
 /// The number of a variant.
@@ -40,9 +40,9 @@ pub struct Variant {
     /// The layout of the value, as the inside sees it.
     pub ret: Layout,
     /// The layouts of expressions; one that is missing has no axes.
-    pub exprs: HashMap<ExprId, Layout>,
+    pub exprs: IdMap<Expr, Layout>,
     /// The layouts of bindings; one that is missing has no axes.
-    pub locals: HashMap<LocalId, Layout>,
+    pub locals: IdMap<Local, Layout>,
     /// The coordinate that each index ranges over.
     pub indices: HashMap<LocalId, Option<Coordinate>>,
     /// The coordinates that each rest stands for.

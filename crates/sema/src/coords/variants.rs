@@ -7,7 +7,7 @@
 
 use einlang_source::map::{HashMap, HashSet};
 
-use einlang_source::{Diagnostic, Name};
+use einlang_source::{Diagnostic, IdMap, Name};
 
 use super::layout::{Axis, Coordinate, Layout};
 use super::{Checker, Dep, MAX_DEPTH, Reach, VariantId};
@@ -71,8 +71,8 @@ pub(super) struct Work {
     pub(super) given: Vec<Option<Layout>>,
     pub(super) params: Vec<Layout>,
     pub(super) ret: Layout,
-    pub(super) exprs: HashMap<ExprId, Layout>,
-    pub(super) locals: HashMap<LocalId, Layout>,
+    pub(super) exprs: IdMap<Expr, Layout>,
+    pub(super) locals: IdMap<Local, Layout>,
     pub(super) reaches: HashMap<LocalId, Reach>,
     pub(super) indices: HashMap<LocalId, Index>,
     pub(super) rests: HashMap<LocalId, Vec<Carried>>,
@@ -253,8 +253,8 @@ impl Work {
             given: key.params.clone(),
             params: Vec::new(),
             ret: Layout::default(),
-            exprs: HashMap::default(),
-            locals: HashMap::default(),
+            exprs: IdMap::default(),
+            locals: IdMap::default(),
             reaches: HashMap::default(),
             indices: HashMap::default(),
             rests: HashMap::default(),

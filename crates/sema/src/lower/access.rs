@@ -42,11 +42,12 @@ impl<'p> Lower<'p> {
             && let Some(table) = self.tables.iter().rev().find(|table| table.local == *local)
         {
             let table = table.clone();
-            return self.table_read(&table, subscripts, default, expr);
+            return self.table_read(&table, subscripts, default, (base, expr));
         }
         let value = self.eval(base)?;
         if let Val::Host(host, ty) = &value {
-            return self.host_access(host.clone(), ty.clone(), subscripts, default, expr);
+            let list = (host.clone(), ty.clone());
+            return self.host_access(list, subscripts, default, (base, expr));
         }
         let proved = self.shapes.instance(self.frame.instance).reads.get(&expr).cloned();
         let specs = self.specs(&value, subscripts, proved.as_deref())?;

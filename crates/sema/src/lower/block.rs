@@ -4,19 +4,19 @@ use einlang_source::Span;
 use einlang_tir::constant::Const;
 use einlang_tir::host::{HostArg, HostDef, HostKind, HostType, Intrinsic};
 use einlang_tir::message::Message;
-use einlang_tir::module::{Check as TirCheck, Condition, Relation};
+use einlang_tir::module::{Axis, Check as TirCheck, Condition, Relation, box_of};
 use einlang_tir::op::{Op, Trap};
-use einlang_tir::region::{InstKind, Region};
+use einlang_tir::region::{Combiner, InstKind, Over, ReduceFlags, Reduction, Region, Start};
 use einlang_tir::types::Elem;
 
+use super::Lower;
 use super::module::loc;
 use super::order::Unit;
 use super::types::elem_of;
 use super::value::{Form, R, Scalar, Val};
-use super::{Lower, unsupported};
-use crate::hir::{Block, ExprId, Pattern, PatternKind, Statement};
+use crate::hir::{Block, ExprId, ExprKind, Pattern, PatternKind, Statement};
 use crate::shapes::{Check, CheckKind};
-use crate::types::{InstanceId, Ty};
+use crate::types::{InstanceId, Ty, walk};
 
 impl<'p> Lower<'p> {
     pub(super) fn eval_block(&mut self, block: &'p Block) -> R<Val<'p>> {
@@ -93,15 +93,67 @@ impl<'p> Lower<'p> {
 
     /// `for pattern in iterable { … }`
     fn for_each(&mut self, pattern: &'p Pattern, iterable: ExprId, body: ExprId) -> R<()> {
-        if self.in_region() {
-            return unsupported(pattern.span, "`for` inside a tensor body");
-        }
         let value = self.eval(iterable)?;
         let ty = self.ty(iterable);
+        if self.in_region() {
+            return self.for_in_region(pattern, &value, &ty, body);
+        }
         self.loop_over(&value, &ty, &mut |cx, item, item_ty| {
             cx.bind_pattern(pattern, item, item_ty)?;
             cx.eval(body).map(|_| ())
         })
+    }
+
+    /// A `for` inside a tensor body can only assert: it tests all its rounds in order.
+    fn for_in_region(
+        &mut self,
+        pattern: &'p Pattern,
+        value: &Val<'p>,
+        ty: &Ty,
+        body: ExprId,
+    ) -> R<()> {
+        let (span, outer) = (pattern.span, self.frame.clone());
+        let (start, length) = match value {
+            Val::Range(lo, Some(hi)) => {
+                let (lo, hi) = (self.quasi(lo)?, self.quasi(hi)?);
+                let length = self.index_result(hi.sub(&lo), span)?;
+                (lo, length)
+            }
+            _ => {
+                let length = self.extents_of(value)?.into_iter().next();
+                (0.into(), length.unwrap_or_else(|| 0.into()))
+            }
+        };
+        let axis = Axis { var: self.new_index("k"), dim: length.into() };
+        let counter = self.index_result(start.add(&axis.var.into()), span)?;
+        let domain = self.index_result(box_of(std::slice::from_ref(&axis)), span)?;
+        let item_ty = item_type(ty);
+        let (tested, _) = self.scalar_region(|cx| {
+            let item = match value {
+                Val::Range(lo, _) => Val::Scalar(cx.index_scalar(lo.elem, counter)),
+                _ => {
+                    let at = cx.index_scalar(Elem::I64, axis.var.into());
+                    cx.item(value, &at, &item_ty)?
+                }
+            };
+            cx.bind_pattern(pattern, &item, &item_ty)?;
+            cx.eval(body)?;
+            Ok(Scalar::constant(Const::bool(true)))
+        })?;
+        self.frame = outer;
+        let reduction = Reduction {
+            domain: Over(domain),
+            guard: None,
+            body: tested,
+            combine: Combiner::Op(Op::And),
+            start: Start::Identity(vec![Const::bool(true).into()]),
+            flags: ReduceFlags::default(),
+        };
+        let held = self.emit(Elem::Bool, InstKind::Reduce(Box::new(reduction)), loc(span));
+        let condition = self.arg(&held)?;
+        let message = "a round of this loop".into();
+        self.push_inst(Vec::new(), InstKind::Assert { condition, message }, loc(span));
+        Ok(())
     }
 
     /// Runs a host loop over the elements of a range, tensor or list, for its effects.
@@ -184,26 +236,49 @@ impl<'p> Lower<'p> {
     /// Puts the checks of a statement into the code.
     pub(super) fn checks_in(&mut self, span: Span) -> R<()> {
         let checks = &self.shapes.instance(self.frame.instance).checks;
-        for check in checks {
-            let inside = check.span.file == span.file
-                && span.start <= check.span.start
-                && check.span.end <= span.end;
-            if inside && !check.conditional {
+        let tested = checks.iter().filter(|check| !check.conditional && within(check.span, span));
+        let tested: Vec<&Check> = tested.collect();
+        if tested.is_empty() {
+            return Ok(());
+        }
+        // What fails inside a `try` is caught there.
+        let tries: Vec<Span> = self
+            .tries()
+            .into_iter()
+            .filter(|inner| *inner != span && within(*inner, span))
+            .collect();
+        for check in tested {
+            if !tries.iter().any(|inner| within(check.span, *inner)) {
                 self.check(check)?;
             }
         }
         Ok(())
     }
 
+    /// What stands after each `try` of the body.
+    fn tries(&mut self) -> Vec<Span> {
+        let body = self.body();
+        let mut spans = Vec::new();
+        walk::visit(body, body.value.into_iter().collect(), &mut |_, kind| {
+            if let ExprKind::Try(value) = kind {
+                spans.push(body.span(*value));
+            }
+        });
+        spans
+    }
+
     /// Puts the checks that stand under a condition, or depend on an index, where they are needed.
-    pub(super) fn conditional_checks(&mut self, span: Span) -> R<()> {
+    /// `loaded` are those about the value of the expression itself.
+    pub(super) fn conditional_checks(&mut self, span: Span, loaded: bool) -> R<()> {
         let instance = self.frame.instance;
         if !self.conditional.contains(&(instance, span)) {
             return Ok(());
         }
         let checks = &self.shapes.instance(instance).checks;
         for check in checks.iter().filter(|check| check.conditional && check.span == span) {
-            self.check(check)?;
+            if matches!(check.kind, CheckKind::Loaded) == loaded {
+                self.check(check)?;
+            }
         }
         Ok(())
     }
@@ -250,7 +325,7 @@ impl<'p> Lower<'p> {
         let equal = self.emit(Elem::Bool, kind, loc(check.span));
         let condition = self.arg(&equal)?;
         let (otherwise, ()) = self.region(|cx| {
-            let message = Message::from(format!("{message} (")).value(left).text(", ");
+            let message = Message::from(format!("{message} (")).value(left).text(" and ");
             cx.trap(trap, message.value(right).text(")"), loc(check.span));
             Ok((Vec::new(), ()))
         })?;
@@ -258,6 +333,10 @@ impl<'p> Lower<'p> {
         self.push_inst(Vec::new(), kind, loc(check.span));
         Ok(())
     }
+}
+
+fn within(inner: Span, outer: Span) -> bool {
+    inner.file == outer.file && outer.start <= inner.start && inner.end <= outer.end
 }
 
 /// A pattern without its annotation.

@@ -37,6 +37,10 @@ impl<'p> Lower<'p> {
             Function::Print => return self.print(args),
             Function::Assert => return self.assertion(args),
             Function::Typeof => {
+                let jagged = args.first().and_then(|arg| jagged_text(&self.ty(arg.value)));
+                if let Some(text) = jagged {
+                    return Ok(Val::Host(HostArg::Str(text), HostType::Str));
+                }
                 let value = args.first().map(|arg| self.host_arg(arg.value)).transpose()?;
                 let Some(value) = value else { return unsupported(self.here, "`typeof`") };
                 let kind = HostKind::Intrinsic(Intrinsic::TypeOf, vec![value]);
@@ -306,4 +310,14 @@ impl<'p> Lower<'p> {
         let kind = InstKind::Reduce(Box::new(reduction));
         Ok(Val::Scalar(self.emit(Elem::Bool, kind, Loc::default())))
     }
+}
+
+/// A jagged array of scalars as it is spelled: no value of it need hold one.
+fn jagged_text(ty: &Ty) -> Option<String> {
+    let Ty::Jagged(element, levels @ 2..) = ty else { return None };
+    let Ty::Scalar(scalar) = &**element else { return None };
+    Some(match levels {
+        2 => format!("jagged[{}]", scalar.as_str()),
+        n => format!("jagged[{}; {n}d]", scalar.as_str()),
+    })
 }

@@ -106,8 +106,8 @@ impl<'p> Lower<'p> {
         }
         let messages = self.messages(id);
         instance.exprs.iter().any(|(expr, ty)| {
-            !messages.contains(expr)
-                && (!self.is_plain(ty) || self.is_host_kind(id, *expr, body.kind(*expr)))
+            !messages.contains(&expr)
+                && (!self.is_plain(ty) || self.is_host_kind(id, expr, body.kind(expr)))
         })
     }
 
@@ -203,7 +203,7 @@ impl<'p> Lower<'p> {
         instance.exprs.iter().all(|(expr, ty)| {
             !matches!(ty, Ty::Tensor(..) | Ty::Differential(_))
                 && !matches!(
-                    body.kind(*expr),
+                    body.kind(expr),
                     ExprKind::Reduce { .. } | ExprKind::UserReduce { .. } | ExprKind::Where { .. }
                 )
         })

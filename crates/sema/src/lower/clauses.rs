@@ -228,7 +228,7 @@ impl<'p> Lower<'p> {
         let rest: Vec<At> = vars.iter().skip(n_slots).map(|v| At::Index((*v).into())).collect();
         let (at, elem, span) = (target.at, target.leaf.elem, clause.span);
         let (body, _) = self.scalar_region(|cx| {
-            cx.conditional_checks(span)?;
+            cx.conditional_checks(span, false)?;
             cx.bind_items(items)?;
             let mut value = cx.eval(value)?;
             if let (Val::Record(parts), Some(part)) = (&value, part) {

@@ -73,6 +73,12 @@ impl<'p> Lower<'p> {
             return Ok(None);
         }
         let leaves = self.leaf_types(ty).unwrap_or_default();
+        // Lengths that only the elements know are found while they are collected.
+        for (at, leaf) in leaves.iter().enumerate() {
+            if leaf.rank > 1 && !self.in_region() && self.leaf_extents(element, at).is_err() {
+                return Ok(None);
+            }
+        }
         let generators = Rc::new(generators);
         let home = self.module();
         let mut parts = Vec::with_capacity(leaves.len());

@@ -59,6 +59,8 @@ impl<'p> Lower<'p> {
         self.lower_functions()?;
         self.add_labels();
         self.verify()?;
+        self.expand_host_requests()?;
+        self.verify()?;
         Ok(Lowered { program: self.out, inputs, outputs: described })
     }
 

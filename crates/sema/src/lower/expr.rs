@@ -41,7 +41,7 @@ impl<'p> Lower<'p> {
         let outer = std::mem::replace(&mut self.here, span);
         let hint = self.hint.take();
         self.depth += 1;
-        self.conditional_checks(span)?;
+        self.conditional_checks(span, false)?;
         let value = match self.depth > super::MAX_DEPTH {
             true => unsupported(span, "expressions nested this deeply"),
             false => self.eval_here(expr, hint),
@@ -55,6 +55,8 @@ impl<'p> Lower<'p> {
         {
             std::rc::Rc::make_mut(&mut self.frame.exprs).insert(expr, value.clone());
         }
+        // What was loaded can be looked at only now.
+        self.conditional_checks(span, true)?;
         Ok(value)
     }
 
@@ -266,10 +268,18 @@ impl<'p> Lower<'p> {
             return self.differential_op(op, left, right, expr);
         }
         let (a, b) = (self.eval(left)?, self.eval(right)?);
-        if matches!(a, Val::Host(..)) || matches!(b, Val::Host(..)) {
+        let ty = self.ty(expr);
+        let is_host = matches!(a, Val::Host(..)) || matches!(b, Val::Host(..));
+        let is_record = matches!(a, Val::Record(_)) || matches!(b, Val::Record(_));
+        if matches!(op, BinaryOp::Eq | BinaryOp::Ne)
+            && matches!(ty, Ty::Tensor(..))
+            && (is_host || is_record)
+        {
+            return self.elementwise_equality(op, (a, &left_ty), (b, &right_ty), &ty);
+        }
+        if is_host {
             return self.host_binary(op, a, b, &left_ty);
         }
-        let ty = self.ty(expr);
         if matches!(op, BinaryOp::Eq | BinaryOp::Ne) && matches!(ty, Ty::Scalar(_)) {
             return self.equality(op, &a, &b, &left_ty);
         }
@@ -278,6 +288,9 @@ impl<'p> Lower<'p> {
 
     pub(super) fn binary_op(&mut self, op: BinaryOp, args: &[Scalar]) -> R<Scalar> {
         let (left, right) = (args[0].elem, args[1].elem);
+        if op == BinaryOp::Pow && left != right && left.is_int() && right.is_int() {
+            return self.mixed_power(&args[0], &args[1]);
+        }
         let Some(op) = super::scalar::op_of(op, left, right) else {
             return unsupported(self.here, "this operator");
         };
@@ -286,6 +299,18 @@ impl<'p> Lower<'p> {
             Err(message) => return unsupported(self.here, message),
         };
         self.apply(op, args, elem)
+    }
+
+    /// A power of integers of different types: it has the type of the base, and is computed in the
+    /// wider one, so that no exponent is cut short.
+    fn mixed_power(&mut self, base: &Scalar, exponent: &Scalar) -> R<Scalar> {
+        let wide = match exponent.elem.bits() > base.elem.bits() {
+            true => exponent.elem,
+            false => base.elem,
+        };
+        let (a, b) = (self.cast(base, wide)?, self.cast(exponent, wide)?);
+        let power = self.binary_op(BinaryOp::Pow, &[a, b])?;
+        self.cast(&power, base.elem)
     }
 
     /// `&&` and `||`, whose right side is evaluated only if it matters.

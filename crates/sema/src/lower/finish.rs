@@ -1,9 +1,9 @@
 //! Finishing functions: the operands and results of every `run`, and what nothing needs.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use einlang_source::{Code, Diagnostic};
-use einlang_tir::host::{Block, HostDef, HostInst, HostKind, HostType, verify_program};
+use einlang_tir::host::{Block, HostDef, HostKind, HostType, verify_program};
 use einlang_tir::module::{Group, Module, SymbolSource};
 use einlang_tir::types::Ident;
 
@@ -26,6 +26,7 @@ impl<'p> Lower<'p> {
                     self.n_values += 1;
                 }
             }
+            in_source_order(cx);
             if cx.outputs.is_empty() && cx.tir.checks.is_empty() {
                 continue;
             }
@@ -40,6 +41,7 @@ impl<'p> Lower<'p> {
             }
         }
         self.pending = None;
+        self.former.clear();
         body
     }
 
@@ -76,23 +78,18 @@ fn patch(block: &mut Block, modules: &[ModuleCx], used: &HashSet<String>) {
             inst.results = cx.outputs.iter().map(|output| output.1.clone()).collect();
             inst.kind = HostKind::Run(name.clone(), args);
         }
-        blocks_mut(inst).into_iter().for_each(|inner| patch(inner, modules, used));
+        inst.blocks_mut().into_iter().for_each(|inner| patch(inner, modules, used));
     }
 }
 
-fn blocks_mut(inst: &mut HostInst) -> Vec<&mut Block> {
-    match &mut inst.kind {
-        HostKind::If(_, then, otherwise) => vec![then, otherwise],
-        HostKind::Switch(_, cases, otherwise) => {
-            cases.iter_mut().map(|case| &mut case.1).chain([otherwise]).collect()
-        }
-        HostKind::Match(_, arms, otherwise) => {
-            arms.iter_mut().map(|arm| &mut arm.1).chain(otherwise).collect()
-        }
-        HostKind::For(_, _, _, body) | HostKind::Try(body) => vec![body],
-        HostKind::While(_, condition, body) => vec![condition, body],
-        _ => Vec::new(),
-    }
+/// The outputs are evaluated in the order of their definitions, so that the first one that fails in
+/// the source is the one that is reported.
+fn in_source_order(cx: &mut ModuleCx) {
+    let names = cx.tir.groups.iter().enumerate().flat_map(|(at, group)| {
+        group.bindings.iter().map(move |binding| (binding.name.clone(), at))
+    });
+    let places: HashMap<Ident, usize> = names.collect();
+    cx.outputs.sort_by_key(|output| places.get(&output.0).copied());
 }
 
 /// Leaves out groups that neither an output nor a symbol needs.

@@ -18,6 +18,9 @@ use crate::types::{FnTy, InstanceId, Ty};
 pub(super) struct Functions {
     known: HashMap<InstanceId, (Ident, Vec<Capture>)>,
     pub(super) queue: Vec<InstanceId>,
+    /// Builtins and constructors that are values, with their signatures.
+    builtins: HashMap<(FnTy, Vec<Ty>), Ident>,
+    builtin_queue: Vec<(Ident, FnTy, Vec<Ty>, Ty)>,
 }
 
 impl<'p> Lower<'p> {
@@ -41,11 +44,57 @@ impl<'p> Lower<'p> {
 
     /// Lowers the host functions that were asked for, and those they ask for.
     pub(super) fn lower_functions(&mut self) -> R<()> {
-        while let Some(id) = self.functions.queue.pop() {
-            let function = self.lower_function(id)?;
+        loop {
+            let function = match (self.functions.queue.pop(), &mut self.functions.builtin_queue) {
+                (Some(id), _) => self.lower_function(id)?,
+                (None, queue) => match queue.pop() {
+                    Some(builtin) => self.lower_builtin(builtin)?,
+                    None => return Ok(()),
+                },
+            };
             self.out.functions.push(function);
         }
-        Ok(())
+    }
+
+    /// The name of the host function that is a builtin or a constructor.
+    fn builtin_function(&mut self, function: &FnTy, params: &[Ty], ret: &Ty) -> Ident {
+        let key = (function.clone(), params.to_vec());
+        if let Some(known) = self.functions.builtins.get(&key) {
+            return known.clone();
+        }
+        let base = match function {
+            FnTy::Builtin(function) => function.as_str().to_owned(),
+            FnTy::Constructor(constructor) => constructor.as_str().to_owned(),
+            FnTy::Variant(def, at) => self.variant_name(*def, *at),
+            _ => "function".to_owned(),
+        };
+        let name = Ident::new(&self.unique(&base));
+        self.functions.builtins.insert(key, name.clone());
+        let entry = (name.clone(), function.clone(), params.to_vec(), ret.clone());
+        self.functions.builtin_queue.push(entry);
+        name
+    }
+
+    fn lower_builtin(&mut self, builtin: (Ident, FnTy, Vec<Ty>, Ty)) -> R<HostFn> {
+        let (name, function, types, ret) = builtin;
+        self.host_scalars = false;
+        self.blocks.push(Block::default());
+        let mut params = Vec::with_capacity(types.len());
+        let mut args = Vec::with_capacity(types.len());
+        for ty in &types {
+            let host = self.param(ty, &mut params)?;
+            args.push(self.lifted(host, ty, "param")?);
+        }
+        let value = Val::Fn(Rc::new(FnVal { ty: function.clone(), frame: self.frame.clone() }));
+        let target = Some(crate::types::Callee::Function(function));
+        let value = self.apply_function(&value, target, args, &types, &ret)?;
+        let result = self.hosted(&value, &ret)?;
+        self.flush();
+        let block = self.blocks.pop().unwrap_or_default();
+        let body = Block { params, insts: block.insts, results: vec![result] };
+        let results = vec![self.host_type(&ret)?];
+        let body = self.finish_body(body);
+        Ok(HostFn { name, results, body, loc: loc(self.here) })
     }
 
     fn lower_function(&mut self, id: InstanceId) -> R<HostFn> {
@@ -162,6 +211,11 @@ impl<'p> Lower<'p> {
             })?;
             return Ok(self.host_value_of(HostType::Tuple(types), HostKind::Tuple(args)));
         };
+        if let FnTy::Builtin(_) | FnTy::Constructor(_) | FnTy::Variant(..) = &function.ty {
+            let name = self.builtin_function(&function.ty, params, ret);
+            let host = HostType::Fn(self.host_types(params)?, vec![self.host_type(ret)?]);
+            return Ok(self.host_value_of(host, HostKind::Closure(name, Vec::new())));
+        }
         let Some(id) = self.instance_for(&function.ty, params) else {
             return unsupported(self.here, "this function as a value of unknown identity");
         };

@@ -6,14 +6,12 @@ use einlang_tir::host::{HostArg, HostKind, HostType};
 use einlang_tir::op::Op;
 use einlang_tir::types::Elem;
 
-use super::module::loc;
 use super::types::elem_of;
 use super::value::{Form, R, Scalar, Val};
 use super::{Lower, unsupported};
 use crate::builtins::Reduction;
 use crate::hir::{ExprId, LocalId, Res, Subscript};
 use crate::shapes::Index;
-use crate::types::Ty;
 
 /// What a loop carries, with its type.
 type Carried = Vec<(HostArg, HostType)>;
@@ -24,11 +22,8 @@ impl<'p> Lower<'p> {
         op: Reduction,
         indices: &'p [Subscript],
         body: ExprId,
-        ty: &Ty,
+        expr: ExprId,
     ) -> R<Val<'p>> {
-        let Some(elem) = elem_of(ty) else {
-            return unsupported(self.here, "this reduction over strings or enums");
-        };
         let combine = match op {
             Reduction::Sum | Reduction::Mean => Op::Add,
             Reduction::Prod => Op::Mul,
@@ -36,7 +31,10 @@ impl<'p> Lower<'p> {
             Reduction::Min => Op::Min,
             Reduction::All => Op::And,
             Reduction::Any => Op::Or,
-            _ => return unsupported(self.here, "this reduction over strings or enums"),
+            _ => return self.host_selection(op, indices, body),
+        };
+        let Some(elem) = elem_of(&self.ty(expr)) else {
+            return self.host_reduce_whole((op, combine), indices, body, expr);
         };
         let identity = combine.identity(elem).unwrap_or(Const::zero(elem));
         let start = vec![
@@ -107,7 +105,7 @@ impl<'p> Lower<'p> {
     }
 
     /// One loop per index, the first outermost; a rest has one for each of its axes.
-    fn reduce_over(
+    pub(super) fn reduce_over(
         &mut self,
         indices: &'p [Subscript],
         carried: Carried,
@@ -198,22 +196,7 @@ impl<'p> Lower<'p> {
             }
             Ok(after)
         };
-        let Some(guard) = guard else { return combined(self) };
-        let condition = self.host_scalar(&guard)?;
-        let (then, ()) = self.block(Vec::new(), |cx| {
-            let after = combined(cx)?;
-            Ok((after.into_iter().map(|c| c.0).collect(), ()))
-        })?;
-        let kept: Vec<HostArg> = carried.iter().map(|c| c.0.clone()).collect();
-        let (otherwise, ()) = self.block(Vec::new(), |_| Ok((kept, ())))?;
-        let results: Vec<einlang_tir::host::HostDef> = carried
-            .iter()
-            .map(|c| einlang_tir::host::HostDef { number: self.new_number(), ty: c.1.clone() })
-            .collect();
-        let after = results.iter().map(|def| (HostArg::Value(def.number), def.ty.clone()));
-        let after: Carried = after.collect();
-        let at = loc(self.here);
-        self.host_inst(results, HostKind::If(condition, then, otherwise), at);
-        Ok(after)
+        let guard = guard.unwrap_or_else(|| Scalar::constant(Const::bool(true)));
+        self.carried_if(&guard, carried.clone(), &mut |cx, _| combined(cx))
     }
 }

@@ -1,79 +1,329 @@
-//! Reads of lists, one level at a time.
+//! Reads of lists: points, slices, rests, defaults.
+//!
+//! A read is a list of what stands on each axis, evaluated once. Where slices are among it the
+//! result is a list again, collected point by point; a default is asked for at every point that
+//! lies outside.
 
 use einlang_tir::constant::Const;
 use einlang_tir::host::{HostArg, HostKind, HostType, Intrinsic};
 use einlang_tir::op::Op;
 use einlang_tir::types::Elem;
 
+use super::tables::i64_const;
 use super::value::{Form, R, Scalar, Val};
 use super::{Lower, unsupported};
 use crate::hir::{ExprId, ExprKind, LocalId, Res, Subscript};
 use crate::types::{Ty, walk};
 
+/// What stands on one axis of a read, as `i64`s of the host.
+#[derive(Clone)]
+pub(super) enum Part {
+    Point(HostArg),
+    /// From the first to the second, exclusive.
+    Slice(HostArg, HostArg),
+}
+
+impl Part {
+    /// The coordinate, if it is one point.
+    pub(super) fn as_point(&self) -> Option<HostArg> {
+        match self {
+            Part::Point(coordinate) => Some(coordinate.clone()),
+            Part::Slice(..) => None,
+        }
+    }
+}
+
+/// What a read gives outside.
+#[derive(Clone)]
+pub(super) enum Outside<'p> {
+    /// An element, evaluated where it is needed.
+    Element(ExprId),
+    /// A value in the shape of the slices.
+    Whole(Box<Val<'p>>, Vec<Part>),
+}
+
+/// A list that is read, and what it is called.
+#[derive(Clone)]
+pub(super) struct List {
+    host: HostArg,
+    ty: HostType,
+    name: String,
+}
+
+impl List {
+    /// The list that a value is.
+    pub(super) fn of(value: &Val<'_>) -> Option<List> {
+        match value {
+            Val::Host(host, ty @ HostType::List(_)) => {
+                Some(List { host: host.clone(), ty: ty.clone(), name: "the list".to_owned() })
+            }
+            _ => None,
+        }
+    }
+}
+
 impl<'p> Lower<'p> {
-    /// Lists are read one level at a time.
+    /// A read of a list.
     pub(super) fn host_access(
         &mut self,
-        host: HostArg,
-        ty: HostType,
+        (host, ty): (HostArg, HostType),
         subscripts: &'p [Subscript],
         default: Option<ExprId>,
-        expr: ExprId,
+        (base, expr): (ExprId, ExprId),
     ) -> R<Val<'p>> {
-        if default.is_some() || self.in_region() {
+        if self.in_region() {
             return unsupported(self.here, "this read of a list");
         }
-        let (mut host, mut ty) = (host, ty);
-        for subscript in subscripts {
-            if let Subscript::Rest { local: Res::Local(local), .. } = subscript {
-                (host, ty) = self.host_rest(host, ty, *local)?;
-                continue;
-            }
-            let (Subscript::Expr(at), HostType::List(inner)) = (subscript, &ty) else {
-                return unsupported(self.here, "this read of a list");
-            };
-            let mut last = false;
-            walk::visit(self.body(), vec![*at], &mut |_, k| last |= matches!(k, ExprKind::Last));
-            if last {
-                let kind = HostKind::Intrinsic(Intrinsic::ListLen, vec![host.clone()]);
-                let length = self.host_value_of(HostType::Scalar(Elem::I32), kind);
-                let one = HostArg::Const(Const::int(Elem::I32, 1));
-                let kind = HostKind::Op(Op::Sub, vec![length, one]);
-                let end = self.host_value_of(HostType::Scalar(Elem::I32), kind);
-                self.lasts.push(Scalar { elem: Elem::I32, form: Form::Host(end) });
-            }
-            let value = self.eval(*at);
-            if last {
-                self.lasts.pop();
-            }
-            let Val::Scalar(scalar) = value? else {
-                return unsupported(self.here, "a slice of a list");
-            };
-            let at = self.host_scalar(&scalar)?;
-            let inner = (**inner).clone();
-            let kind = HostKind::Intrinsic(Intrinsic::ListGet, vec![host, at]);
-            host = self.host_value_of(inner.clone(), kind);
-            ty = inner;
+        let name = match self.body().kind(base) {
+            ExprKind::Name(Res::Local(local)) => format!("`{}`", self.local_name(*local)),
+            _ => "the list".to_owned(),
+        };
+        let list = List { host, ty, name };
+        let parts = self.list_parts(subscripts, &mut |cx, axis| cx.list_length(&list, axis))?;
+        let mut of = self.ty(expr);
+        for _ in parts.iter().filter(|part| matches!(part, Part::Slice(..))) {
+            of = super::block::item_type(&of);
         }
+        let item = self.host_type(&of)?;
+        let default = default.map(|default| self.default_of(default, &parts)).transpose()?;
+        let value = self.gathered(&parts, &mut Vec::new(), &item, &mut |cx, at| {
+            cx.list_point(&list, at, default.as_ref(), &of)
+        })?;
         let of: Ty = self.ty(expr);
-        self.lifted(host, &of, "item")
+        self.lifted(value, &of, "item")
     }
 
-    /// Reads a list at all indices of a rest.
-    fn host_rest(&mut self, host: HostArg, ty: HostType, local: LocalId) -> R<(HostArg, HostType)> {
-        let (mut host, mut ty) = (host, ty);
+    /// The default of a read. That of slices has their shape, and is evaluated once.
+    pub(super) fn default_of(&mut self, default: ExprId, parts: &[Part]) -> R<Outside<'p>> {
+        if parts.iter().all(|part| part.as_point().is_some()) {
+            return Ok(Outside::Element(default));
+        }
+        let value = self.eval(default)?;
+        Ok(Outside::Whole(Box::new(self.settled(&value)?), parts.to_vec()))
+    }
+
+    /// What a default is at a point.
+    pub(super) fn default_at(
+        &mut self,
+        default: &Outside<'p>,
+        at: &[HostArg],
+        of: &Ty,
+    ) -> R<Val<'p>> {
+        let (value, parts) = match default {
+            Outside::Element(expr) => return self.eval(*expr),
+            Outside::Whole(value, parts) => (Val::clone(value), parts),
+        };
+        let mut within = Vec::with_capacity(parts.len());
+        for (part, coordinate) in parts.iter().zip(at) {
+            if let Part::Slice(lo, _) = part {
+                within.push(self.host_op(Op::Sub, vec![coordinate.clone(), lo.clone()]));
+            }
+        }
+        self.element_at(value, &within, of)
+    }
+
+    /// What stands on each axis; `length` gives the length of one.
+    pub(super) fn list_parts(
+        &mut self,
+        subscripts: &'p [Subscript],
+        length: &mut dyn FnMut(&mut Self, usize) -> HostArg,
+    ) -> R<Vec<Part>> {
+        let mut parts = Vec::with_capacity(subscripts.len());
+        for subscript in subscripts {
+            let axis = parts.len();
+            match subscript {
+                Subscript::All(_) => parts.push(Part::Slice(i64_const(0), length(self, axis))),
+                Subscript::Index(binder) => {
+                    let value = self.local(self.frame.body, binder.local)?;
+                    parts.push(self.host_point(value)?);
+                }
+                Subscript::Rest { local: Res::Local(local), .. } => {
+                    self.rest_of(*local, &mut parts)?
+                }
+                Subscript::Rest { .. } => return unsupported(self.here, "this rest of a list"),
+                Subscript::Expr(expr) => {
+                    let part = self.list_part(*expr, axis, length)?;
+                    parts.push(part);
+                }
+            }
+        }
+        Ok(parts)
+    }
+
+    fn list_part(
+        &mut self,
+        expr: ExprId,
+        axis: usize,
+        length: &mut dyn FnMut(&mut Self, usize) -> HostArg,
+    ) -> R<Part> {
+        if matches!(self.body().kind(expr), ExprKind::Coordinate(_)) {
+            return Ok(Part::Slice(i64_const(0), length(self, axis)));
+        }
+        let mut last = false;
+        walk::visit(self.body(), vec![expr], &mut |_, kind| {
+            last |= matches!(kind, ExprKind::Last);
+        });
+        if last {
+            let length = length(self, axis);
+            let end = self.host_op(Op::Sub, vec![length, i64_const(1)]);
+            self.lasts.push(Scalar { elem: Elem::I64, form: Form::Host(end) });
+        }
+        let value = self.subscript(expr);
+        if last {
+            self.lasts.pop();
+        }
+        match value? {
+            Val::Range(lo, hi) => {
+                let start = self.wide_scalar(&lo)?;
+                let end = match hi {
+                    Some(hi) => self.wide_scalar(&hi)?,
+                    None => length(self, axis),
+                };
+                Ok(Part::Slice(start, end))
+            }
+            value => self.host_point(value),
+        }
+    }
+
+    fn host_point(&mut self, value: Val<'p>) -> R<Part> {
+        let scalar = self.expect_scalar(value, self.here)?;
+        self.wide_scalar(&scalar).map(Part::Point)
+    }
+
+    fn wide_scalar(&mut self, scalar: &Scalar) -> R<HostArg> {
+        let host = self.host_scalar(scalar)?;
+        Ok(self.host_cast(host, scalar.elem, Elem::I64))
+    }
+
+    /// The indices of a rest.
+    fn rest_of(&mut self, local: LocalId, parts: &mut Vec<Part>) -> R<()> {
         let Val::Record(axes) = self.local(self.frame.body, local)? else {
             return unsupported(self.here, "this rest of a list");
         };
         for axis in axes {
-            let (HostType::List(inner), Val::Scalar(at)) = (&ty, &axis) else {
-                return unsupported(self.here, "this rest of a list");
-            };
-            let (inner, at) = ((**inner).clone(), self.host_scalar(at)?);
-            let kind = HostKind::Intrinsic(Intrinsic::ListGet, vec![host, at]);
-            host = self.host_value_of(inner.clone(), kind);
-            ty = inner;
+            parts.push(self.host_point(axis)?);
         }
-        Ok((host, ty))
+        Ok(())
+    }
+
+    /// The length of a list along one of its axes: that of the first list in it.
+    pub(super) fn list_length(&mut self, list: &List, axis: usize) -> HostArg {
+        let int = HostType::Scalar(Elem::I64);
+        self.flush();
+        let kind = HostKind::Intrinsic(Intrinsic::ListLen, vec![list.host.clone()]);
+        let length = self.host_value_of(int.clone(), kind);
+        let (HostType::List(inner), true) = (&list.ty, axis > 0) else { return length };
+        if !matches!(**inner, HostType::List(_)) {
+            return length;
+        }
+        // Of a list without elements nothing more is known, and nothing is read.
+        let kind = HostKind::Op(Op::Min, vec![length, i64_const(1)]);
+        let once = self.host_value_of(int.clone(), kind);
+        let inner = (**inner).clone();
+        let start = vec![(i64_const(0), int)];
+        let counted = self.counted(i64_const(0), once, start, |cx, at, _| {
+            let kind = HostKind::Intrinsic(Intrinsic::ListGet, vec![list.host.clone(), at]);
+            let host = cx.host_value_of(inner.clone(), kind);
+            let part = List { host, ty: inner.clone(), name: String::new() };
+            Ok(vec![(cx.list_length(&part, axis - 1), HostType::Scalar(Elem::I64))])
+        });
+        match counted {
+            Ok(done) => done.into_iter().next().map_or(i64_const(0), |length| length.0),
+            Err(_) => i64_const(0),
+        }
+    }
+
+    /// The points of a read: one, or a list of them for every slice.
+    pub(super) fn gathered(
+        &mut self,
+        parts: &[Part],
+        at: &mut Vec<HostArg>,
+        item: &HostType,
+        point: &mut dyn FnMut(&mut Self, &[HostArg]) -> R<HostArg>,
+    ) -> R<HostArg> {
+        let Some((part, rest)) = parts.split_first() else { return point(self, at) };
+        let (lo, hi) = match part {
+            Part::Point(coordinate) => {
+                at.push(coordinate.clone());
+                let value = self.gathered(rest, at, item, point);
+                at.pop();
+                return value;
+            }
+            Part::Slice(lo, hi) => (lo.clone(), hi.clone()),
+        };
+        let mut list = HostType::List(Box::new(item.clone()));
+        for _ in rest.iter().filter(|part| matches!(part, Part::Slice(..))) {
+            list = HostType::List(Box::new(list));
+        }
+        let empty = self.host_value_of(list.clone(), HostKind::List(Vec::new()));
+        let done = self.counted(lo, hi, vec![(empty, list)], |cx, counter, lists| {
+            at.push(counter);
+            let value = cx.gathered(rest, at, item, point)?;
+            at.pop();
+            Ok(cx.pushed(lists, vec![value]))
+        })?;
+        Ok(done.into_iter().next().map_or(HostArg::Str(String::new()), |list| list.0))
+    }
+
+    /// One element of a list, or the default if the point is outside.
+    fn list_point(
+        &mut self,
+        list: &List,
+        at: &[HostArg],
+        default: Option<&Outside<'p>>,
+        of: &Ty,
+    ) -> R<HostArg> {
+        let Some(default) = default else { return self.list_item(list, at, 0) };
+        let inside = self.inside_list(list, at)?;
+        let inside = self.host_bool(inside);
+        let found = |cx: &mut Self| {
+            let host = cx.list_item(list, at, 0)?;
+            cx.lifted(host, of, "item")
+        };
+        let value = self.host_if(&inside, of, found, |cx| cx.default_at(default, at, of))?;
+        self.hosted(&value, of)
+    }
+
+    pub(super) fn list_item(&mut self, list: &List, at: &[HostArg], axis: usize) -> R<HostArg> {
+        let (Some(coordinate), HostType::List(inner)) = (at.get(axis), &list.ty) else {
+            return match at.len() == axis {
+                true => Ok(list.host.clone()),
+                false => unsupported(self.here, "more subscripts than a list has levels"),
+            };
+        };
+        let place = [HostArg::Str(list.name.clone()), i64_const(axis as i64)];
+        let args = [vec![list.host.clone(), coordinate.clone()], place.to_vec()].concat();
+        let host =
+            self.host_value_of((**inner).clone(), HostKind::Intrinsic(Intrinsic::ListGet, args));
+        let part = List { host, ty: (**inner).clone(), name: list.name.clone() };
+        self.list_item(&part, at, axis + 1)
+    }
+
+    /// Whether a point is in a list; the lists inside are looked at only where they are.
+    fn inside_list(&mut self, list: &List, at: &[HostArg]) -> R<HostArg> {
+        let truth = HostType::Scalar(Elem::Bool);
+        let (Some((coordinate, rest)), HostType::List(inner)) = (at.split_first(), &list.ty) else {
+            return Ok(HostArg::Const(Const::bool(true)));
+        };
+        let kind = HostKind::Intrinsic(Intrinsic::ListLen, vec![list.host.clone()]);
+        let length = self.host_value_of(HostType::Scalar(Elem::I64), kind);
+        let low = HostKind::Op(Op::Ge, vec![coordinate.clone(), i64_const(0)]);
+        let low = self.host_value_of(truth.clone(), low);
+        let high = HostKind::Op(Op::Lt, vec![coordinate.clone(), length]);
+        let high = self.host_value_of(truth.clone(), high);
+        let here = self.host_value_of(truth.clone(), HostKind::Op(Op::And, vec![low, high]));
+        if rest.is_empty() {
+            return Ok(here);
+        }
+        let (then, ()) = self.block(Vec::new(), |cx| {
+            let args = vec![list.host.clone(), coordinate.clone()];
+            let kind = HostKind::Intrinsic(Intrinsic::ListGet, args);
+            let host = cx.host_value_of((**inner).clone(), kind);
+            let part = List { host, ty: (**inner).clone(), name: String::new() };
+            Ok((vec![cx.inside_list(&part, rest)?], ()))
+        })?;
+        let no = vec![HostArg::Const(Const::bool(false))];
+        let (otherwise, ()) = self.block(Vec::new(), |_| Ok((no, ())))?;
+        Ok(self.host_value_of(truth, HostKind::If(here, then, otherwise)))
     }
 }

@@ -18,10 +18,10 @@
 //! | `value.rs`, `types.rs` | values and activations; host types, leaves of records |
 //! | `module.rs`, `tensors.rs`, `export.rs`, `symbols.rs` | modules and regions under construction, named tensors, index expressions |
 //! | `classify.rs`, `captures.rs` | which code must be on the host, what functions capture |
-//! | `expr.rs`, `names.rs`, `scalar.rs`, `whole.rs`, `arrays.rs`, `access.rs`, `update.rs`, `update_list.rs`, `subscript.rs` | expressions |
+//! | `expr.rs`, `equal.rs`, `names.rs`, `scalar.rs`, `whole.rs`, `arrays.rs`, `access.rs`, `update.rs`, `update_list.rs`, `subscript.rs` | expressions |
 //! | `branch.rs`, `patterns.rs`, `decide.rs`, `conditions.rs` | `if`, `match`, `where` |
 //! | `block.rs`, `clauses.rs`, `sizes.rs`, `order.rs`, `tables.rs`, `table_order.rs`, `table_visit.rs`, `table_reads.rs` | statements and indexed definitions |
-//! | `reduce.rs`, `host_reduce.rs`, `lists.rs`, `extremes.rs`, `comprehend.rs`, `derive.rs`, `reclaim.rs` | reductions, reads of lists, comprehensions, derivatives |
+//! | `reduce.rs`, `host_reduce.rs`, `host_select.rs`, `lists.rs`, `extremes.rs`, `comprehend.rs`, `derive.rs`, `reclaim.rs`, `host_paths.rs` | reductions, reads of lists, comprehensions, derivatives |
 //! | `call.rs`, `apply.rs`, `coordinates.rs`, `builtin.rs`, `converged.rs`, `assertion.rs`, `functions.rs`, `rules.rs` | calls, builtins, host functions |
 //! | `host.rs`, `text.rs`, `entry.rs`, `finish.rs` | host code, strings, the entry, outputs and pruning |
 //! | `given.rs` | what entries of a session take and leave |
@@ -44,6 +44,7 @@ mod coordinates;
 mod decide;
 mod derive;
 mod entry;
+mod equal;
 mod export;
 mod expr;
 mod extremes;
@@ -51,7 +52,9 @@ mod finish;
 mod functions;
 mod given;
 mod host;
+mod host_paths;
 mod host_reduce;
+mod host_select;
 mod lists;
 mod module;
 mod names;
@@ -223,6 +226,10 @@ struct Lower<'p> {
     exact: bool,
     /// Definitions that the host is computing, innermost last.
     tables: Vec<tables::Table>,
+    /// Tensors whose definitions were taken into later modules, by where they were before.
+    former: HashMap<(usize, Ident), value::TensorId>,
+    /// Tensors that the host computes point by point from points of their own.
+    recurrent: std::collections::HashSet<value::TensorId>,
     /// Bindings that the host computes.
     tabulated: std::collections::HashSet<(crate::hir::BodyId, crate::hir::LocalId)>,
     /// The expression or statement that is being lowered.
@@ -275,6 +282,8 @@ impl<'p> Lower<'p> {
             host_scalars: false,
             exact: false,
             tables: Vec::new(),
+            former: HashMap::new(),
+            recurrent: Default::default(),
             tabulated: Default::default(),
             here,
         }

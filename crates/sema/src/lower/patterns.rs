@@ -231,6 +231,8 @@ impl<'p> Lower<'p> {
         if let Val::Scalar(Scalar { elem, form: Form::Host(host) }) = value {
             let wide = self.host_cast(host.clone(), *elem, Elem::I64);
             self.frame.bind_host_var(var, wide);
+        } else if let Val::Scalar(Scalar { form: Form::Index(module, expr), .. }) = value {
+            self.frame.bind_var(var, *module, expr.clone());
         }
     }
 

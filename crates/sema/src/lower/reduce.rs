@@ -31,7 +31,7 @@ impl<'p> Lower<'p> {
     ) -> R<Val<'p>> {
         let ty = self.ty(expr);
         if !self.in_region() && self.handles_host_values(body) {
-            return self.host_reduce(op, indices, body, &ty);
+            return self.host_reduce(op, indices, body, expr);
         }
         match op {
             Reduction::ArgMax | Reduction::ArgMin | Reduction::MaxAt | Reduction::MinAt => {

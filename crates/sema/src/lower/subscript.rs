@@ -55,7 +55,7 @@ impl<'p> Lower<'p> {
             _ => return Ok(None),
         };
         let outer = std::mem::replace(&mut self.here, span);
-        self.conditional_checks(span)?;
+        self.conditional_checks(span, false)?;
         let mut operands = Vec::with_capacity(args.len());
         for arg in args {
             operands.push(self.exact_operand(arg)?);

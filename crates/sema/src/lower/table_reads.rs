@@ -6,11 +6,13 @@ use einlang_tir::host::{HostArg, HostKind, HostType, Intrinsic};
 use einlang_tir::op::{Op, Trap};
 use einlang_tir::types::Elem;
 
+use super::access::Spec;
+use super::lists::{Outside, Part};
 use super::module::loc;
 use super::tables::{Table, i64_const};
 use super::value::{Form, R, Scalar, Val};
 use super::{Lower, unsupported};
-use crate::hir::{ExprId, Subscript};
+use crate::hir::{ExprId, Res, Subscript};
 use crate::types::Ty;
 
 impl<'p> Lower<'p> {
@@ -18,7 +20,7 @@ impl<'p> Lower<'p> {
     pub(super) fn finished(&mut self, table: &Table, ty: &Ty) -> R<Val<'p>> {
         let mut nested = Vec::with_capacity(table.lists.len());
         for (list, ty) in &table.lists {
-            nested.push(self.nested(table, (list, ty), 0, i64_const(0))?);
+            nested.push(self.nested(table, (list, ty), &mut Vec::new())?);
         }
         let rank = table.extents.len();
         let Some(leaves) = self.leaf_types(&table.element) else {
@@ -41,48 +43,37 @@ impl<'p> Lower<'p> {
         &mut self,
         table: &Table,
         (flat, ty): (&HostArg, &HostType),
-        axis: usize,
-        position: HostArg,
+        at: &mut Vec<HostArg>,
     ) -> R<HostArg> {
         let HostType::List(item) = ty else { return Ok(flat.clone()) };
-        let rank = table.extents.len();
-        if rank == 1 && table.descending == [false] {
+        if table.descending == [false] {
             return Ok(flat.clone());
         }
-        let Some(extent) = table.extents.get(axis).cloned() else {
+        let whole: Vec<Part> =
+            table.extents.iter().map(|extent| Part::Slice(i64_const(0), extent.clone())).collect();
+        self.gathered(&whole, at, item, &mut |cx, at| {
+            let position = cx.position(table, at);
             let kind = HostKind::Intrinsic(Intrinsic::ListGet, vec![flat.clone(), position]);
-            return Ok(self.host_value_of((**item).clone(), kind));
-        };
-        let mut inner = (**item).clone();
-        (axis..rank).for_each(|_| inner = HostType::List(Box::new(inner.clone())));
-        let empty = self.host_value_of(inner.clone(), HostKind::List(Vec::new()));
-        let start = vec![(empty, inner)];
-        let done = self.counted(i64_const(0), extent, start, |cx, counter, lists| {
-            let position = cx.position(table, axis, position, counter);
-            let part = cx.nested(table, (flat, ty), axis + 1, position)?;
-            Ok(cx.pushed(lists, vec![part]))
-        })?;
-        Ok(done.into_iter().next().map_or(HostArg::Str(String::new()), |list| list.0))
+            Ok(cx.host_value_of((**item).clone(), kind))
+        })
     }
 
-    /// The position in a list of the points with one more coordinate.
-    fn position(
-        &mut self,
-        table: &Table,
-        axis: usize,
-        outer: HostArg,
-        coordinate: HostArg,
-    ) -> HostArg {
-        let extent = table.extents[axis].clone();
-        let along = match table.descending[axis] {
-            true => {
-                let last = self.host_op(Op::Sub, vec![extent.clone(), i64_const(1)]);
-                self.host_op(Op::Sub, vec![last, coordinate])
-            }
-            false => coordinate,
-        };
-        let outer = self.host_op(Op::Mul, vec![outer, extent]);
-        self.host_op(Op::Add, vec![outer, along])
+    /// The position in the lists of a point.
+    fn position(&mut self, table: &Table, at: &[HostArg]) -> HostArg {
+        let mut position = i64_const(0);
+        for axis in &table.order {
+            let (extent, coordinate) = (table.extents[*axis].clone(), at[*axis].clone());
+            let along = match table.descending[*axis] {
+                true => {
+                    let last = self.host_op(Op::Sub, vec![extent.clone(), i64_const(1)]);
+                    self.host_op(Op::Sub, vec![last, coordinate])
+                }
+                false => coordinate,
+            };
+            let outer = self.host_op(Op::Mul, vec![position, extent]);
+            position = self.host_op(Op::Add, vec![outer, along]);
+        }
+        position
     }
 
     /// A read of a definition that is being evaluated.
@@ -91,62 +82,159 @@ impl<'p> Lower<'p> {
         table: &Table,
         subscripts: &'p [Subscript],
         default: Option<ExprId>,
-        expr: ExprId,
+        (base, expr): (ExprId, ExprId),
     ) -> R<Val<'p>> {
         let name = self.local_name(table.local);
-        let mut at = Vec::with_capacity(subscripts.len());
-        let n_axes = table.extents.len().min(subscripts.len());
-        let (subscripts, rest) = subscripts.split_at(n_axes);
-        for (axis, subscript) in subscripts.iter().enumerate() {
-            let Subscript::Expr(point) = subscript else {
-                return unsupported(self.here, format!("this read of `{name}` in its definition"));
-            };
-            let Some(extent) = table.extents.get(axis).cloned() else { break };
-            let last = self.host_op(Op::Sub, vec![extent, i64_const(1)]);
-            self.lasts.push(Scalar { elem: Elem::I64, form: Form::Host(last) });
-            let value = self.subscript(*point);
-            self.lasts.pop();
-            let Val::Scalar(scalar) = value? else {
-                return unsupported(self.here, format!("a slice of `{name}` in its definition"));
-            };
-            let host = self.host_scalar(&scalar)?;
-            at.push(self.host_cast(host, scalar.elem, Elem::I64));
-        }
-        let is_whole = at.len() == table.extents.len() && (rest.is_empty() || default.is_none());
-        if !is_whole || self.in_region() {
+        if self.in_region() {
             return unsupported(self.here, format!("a part of `{name}` in its definition"));
         }
-        self.flush();
-        let truth = HostType::Scalar(Elem::Bool);
-        let (mut inside, mut position) = (HostArg::Const(Const::bool(true)), i64_const(0));
-        for (axis, coordinate) in at.iter().enumerate() {
-            let (x, extent) = (coordinate.clone(), table.extents[axis].clone());
-            for (op, args) in [(Op::Ge, vec![x.clone(), i64_const(0)]), (Op::Lt, vec![x, extent])] {
-                let holds = self.host_value_of(truth.clone(), HostKind::Op(op, args));
-                let kind = HostKind::Op(Op::And, vec![inside, holds]);
-                inside = self.host_value_of(truth.clone(), kind);
-            }
-            position = self.position(table, axis, position, coordinate.clone());
+        let n_axes = table.extents.len();
+        let mut n_own = 0;
+        let mut covered = 0;
+        while covered < n_axes && n_own < subscripts.len() {
+            covered += self.n_read(&subscripts[n_own])?;
+            n_own += 1;
         }
-        let ty = if rest.is_empty() { self.ty(expr) } else { table.element.clone() };
-        let found = |cx: &mut Self| cx.table_item(table, position);
-        let inside = self.host_bool(inside);
-        let element = self.host_if(&inside, &ty, found, |cx| match default {
-            Some(default) => cx.eval(default),
-            None => {
-                let message = format!("`{name}` is read outside its box");
-                cx.host_inst(Vec::new(), HostKind::Trap(Trap::OutOfBounds, message), loc(cx.here));
-                cx.zero_of_dead(&ty)
+        let (own, rest) = subscripts.split_at(n_own);
+        let mut parts = self.list_parts(own, &mut |_, axis| table.extents[axis].clone())?;
+        let missing = table.extents.iter().skip(parts.len());
+        let missing: Vec<Part> =
+            missing.map(|extent| Part::Slice(i64_const(0), extent.clone())).collect();
+        parts.extend(missing);
+        self.flush();
+        let points: Option<Vec<HostArg>> = parts.iter().map(Part::as_point).collect();
+        let Some(at) = points.filter(|points| points.len() == n_axes) else {
+            if !rest.is_empty() {
+                return unsupported(self.here, format!("a part of `{name}` in its definition"));
             }
-        })?;
+            return self.table_slice(table, &parts, default, expr);
+        };
+        let ty = if rest.is_empty() { self.ty(expr) } else { table.element.clone() };
+        let whole = default.filter(|_| rest.is_empty());
+        if default.is_some() && whole.is_none() {
+            return unsupported(self.here, format!("a part of `{name}` in its definition"));
+        }
+        let whole = whole.map(Outside::Element);
+        let element = self.table_point(table, &at, whole.as_ref(), &ty)?;
         match &element {
             _ if rest.is_empty() => Ok(element),
-            Val::Host(host, ty) => self.host_access(host.clone(), ty.clone(), rest, None, expr),
+            Val::Host(host, ty) => {
+                self.host_access((host.clone(), ty.clone()), rest, None, (base, expr))
+            }
             _ => {
                 let specs = self.specs(&element, rest, None)?;
                 self.read_specs(&element, &specs)
             }
         }
+    }
+
+    /// How many axes a subscript stands for.
+    fn n_read(&mut self, subscript: &'p Subscript) -> R<usize> {
+        let Subscript::Rest { local: Res::Local(local), .. } = subscript else { return Ok(1) };
+        match self.local(self.frame.body, *local)? {
+            Val::Record(axes) => Ok(axes.len()),
+            _ => Ok(1),
+        }
+    }
+
+    /// Several points of a definition that is being evaluated.
+    fn table_slice(
+        &mut self,
+        table: &Table,
+        parts: &[Part],
+        default: Option<ExprId>,
+        expr: ExprId,
+    ) -> R<Val<'p>> {
+        let ty = self.ty(expr);
+        let default = default.map(|default| self.default_of(default, parts)).transpose()?;
+        let default = default.as_ref();
+        let Some(leaves) = self.leaf_types(&table.element) else {
+            let item = self.host_type(&table.element)?;
+            let list = self.gathered(parts, &mut Vec::new(), &item, &mut |cx, at| {
+                let value = cx.table_point(table, at, default, &table.element)?;
+                cx.hosted(&value, &table.element)
+            })?;
+            return self.lifted(list, &ty, "slice");
+        };
+        let n_slices = parts.iter().filter(|part| part.as_point().is_none()).count();
+        let mut values = Vec::with_capacity(leaves.len());
+        for (which, leaf) in leaves.iter().enumerate() {
+            let item = match leaf.rank {
+                0 => HostType::Scalar(leaf.elem),
+                rank => HostType::Tensor(leaf.elem, rank),
+            };
+            let list = self.gathered(parts, &mut Vec::new(), &item, &mut |cx, at| {
+                let value = cx.table_point(table, at, default, &table.element)?;
+                let items = cx.items(&value, &table.element)?;
+                Ok(items.into_iter().nth(which).unwrap_or_else(|| i64_const(0)))
+            })?;
+            let rank = n_slices + leaf.rank;
+            let kind = HostKind::Intrinsic(Intrinsic::ListToTensor, vec![list]);
+            let host = self.host_value_of(HostType::Tensor(leaf.elem, rank), kind);
+            values.push(self.host_tensor("slice", leaf.elem, rank, host));
+        }
+        Ok(self.record(&ty, &mut values.into_iter()))
+    }
+
+    /// One point of a definition that is being evaluated, or the default outside its box.
+    fn table_point(
+        &mut self,
+        table: &Table,
+        at: &[HostArg],
+        default: Option<&Outside<'p>>,
+        ty: &Ty,
+    ) -> R<Val<'p>> {
+        let truth = HostType::Scalar(Elem::Bool);
+        let mut inside = HostArg::Const(Const::bool(true));
+        for (x, extent) in at.iter().zip(&table.extents) {
+            let (low, high) = (vec![x.clone(), i64_const(0)], vec![x.clone(), extent.clone()]);
+            for (op, args) in [(Op::Ge, low), (Op::Lt, high)] {
+                let holds = self.host_value_of(truth.clone(), HostKind::Op(op, args));
+                let kind = HostKind::Op(Op::And, vec![inside, holds]);
+                inside = self.host_value_of(truth.clone(), kind);
+            }
+        }
+        let position = self.position(table, at);
+        let found = |cx: &mut Self| cx.table_item(table, position);
+        let inside = self.host_bool(inside);
+        self.host_if(&inside, ty, found, |cx| match default {
+            Some(default) => cx.default_at(default, at, ty),
+            None => {
+                let name = cx.local_name(table.local);
+                let message = format!("`{name}` is read outside its box");
+                cx.host_inst(Vec::new(), HostKind::Trap(Trap::OutOfBounds, message), loc(cx.here));
+                cx.zero_of_dead(ty)
+            }
+        })
+    }
+
+    /// An element of a tensor that is the body of a clause, at the axes that have no slot.
+    pub(super) fn element_at(
+        &mut self,
+        value: Val<'p>,
+        at: &[HostArg],
+        element: &Ty,
+    ) -> R<Val<'p>> {
+        if at.is_empty() {
+            return Ok(value);
+        }
+        if let Val::Host(list, ty) = &value {
+            let (mut host, mut ty) = (list.clone(), ty.clone());
+            for coordinate in at {
+                let HostType::List(inner) = &ty else { break };
+                let inner = (**inner).clone();
+                let kind = HostKind::Intrinsic(Intrinsic::ListGet, vec![host, coordinate.clone()]);
+                host = self.host_value_of(inner.clone(), kind);
+                ty = inner;
+            }
+            return self.lifted(host, element, "item");
+        }
+        let mut specs = Vec::with_capacity(at.len());
+        for coordinate in at {
+            let scalar = Scalar { elem: Elem::I64, form: Form::Host(coordinate.clone()) };
+            specs.push(Spec::Point(self.point(&scalar)?, false));
+        }
+        self.read_specs(&value, &specs)
     }
 
     fn zero_of_dead(&mut self, ty: &Ty) -> R<Val<'p>> {

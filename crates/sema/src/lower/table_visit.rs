@@ -18,18 +18,19 @@ use crate::shapes::{ClauseShape, Origin};
 use crate::types::Ty;
 
 impl<'p> Lower<'p> {
-    /// Visits all points, step by step along the first axis.
+    /// Visits all points, step by step along the outermost axis.
     pub(super) fn visit_steps(
         &mut self,
         tables: &[Table],
         lists: Lists,
         clauses: &[&'p Clause],
     ) -> R<Lists> {
-        let firsts = tables.iter().filter_map(|table| table.extents.first().cloned());
+        let firsts = tables.iter().filter_map(|table| table.extents.get(table.lockstep()).cloned());
         let longest =
             firsts.reduce(|a, b| if a == b { a } else { self.host_op(Op::Max, vec![a, b]) });
         let longest = longest.unwrap_or(i64_const(0));
-        let descending = tables.iter().any(|table| table.descending.first() == Some(&true));
+        let descending =
+            tables.iter().any(|table| table.descending.get(table.lockstep()) == Some(&true));
         self.counted(i64_const(0), longest.clone(), lists, |cx, counter, lists| {
             let step = match descending {
                 true => {
@@ -55,7 +56,7 @@ impl<'p> Lower<'p> {
             let visit = |cx: &mut Self, lists: Lists| {
                 cx.visit((table, tables), lists, &mut vec![step.clone()], clauses)
             };
-            lists = match table.extents.first() {
+            lists = match table.extents.get(table.lockstep()) {
                 Some(extent) if !single => {
                     let kind = HostKind::Op(Op::Lt, vec![step.clone(), extent.clone()]);
                     let inside = self.host_value_of(HostType::Scalar(Elem::Bool), kind);
@@ -105,7 +106,10 @@ impl<'p> Lower<'p> {
         let done = self.repeated(carried, n_lists + 1, |cx, carried| {
             let (lists, step) = (carried[..n_lists].to_vec(), carried[n_lists].0.clone());
             let next = cx.host_op(Op::Add, vec![step.clone(), i64_const(1)]);
-            tables.iter_mut().for_each(|table| table.extents[0] = next.clone());
+            for table in tables.iter_mut() {
+                let axis = table.lockstep();
+                table.extents[axis] = next.clone();
+            }
             lengths.iter().for_each(|var| cx.frame.bind_host_var(*var, next.clone()));
             let lists = cx.visit_step(tables, lists, &step, clauses)?;
             cx.frame.bind_host_var(old, step.clone());
@@ -124,7 +128,8 @@ impl<'p> Lower<'p> {
         self.frame = outer;
         let length = done[n_lists].0.clone();
         for table in tables.iter_mut() {
-            table.extents[0] = length.clone();
+            let axis = table.lockstep();
+            table.extents[axis] = length.clone();
             self.frame.bind_ending(table.local, done[n_lists + 2].0.clone());
         }
         lengths.iter().for_each(|var| self.frame.bind_host_var(*var, length.clone()));
@@ -202,8 +207,9 @@ impl<'p> Lower<'p> {
         at: &mut Vec<HostArg>,
         clauses: &[&'p Clause],
     ) -> R<Lists> {
-        let axis = at.len();
-        let Some(extent) = table.extents.get(axis).cloned() else {
+        let axis = table.order.get(at.len()).copied();
+        let Some((axis, extent)) = axis.map(|axis| (axis, table.extents[axis].clone())) else {
+            let at = &in_written_order(table, at);
             let n_open = self.tables.len();
             self.tables.extend(group.iter().map(|t| Table { lists: t.own(&lists), ..t.clone() }));
             let value = self.covered(table, at, clauses);
@@ -229,7 +235,7 @@ impl<'p> Lower<'p> {
         })
     }
 
-    fn items(&mut self, value: &Val<'p>, element: &Ty) -> R<Vec<HostArg>> {
+    pub(super) fn items(&mut self, value: &Val<'p>, element: &Ty) -> R<Vec<HostArg>> {
         if !self.is_numeric(element) {
             return Ok(vec![self.hosted(value, element)?]);
         }
@@ -288,15 +294,18 @@ impl<'p> Lower<'p> {
             }
             false => inside,
         };
+        let n_slots: usize = clause.slots.iter().map(|slot| self.n_axes(slot)).sum();
+        let inner = at.get(n_slots..).unwrap_or(&[]);
         let body = |cx: &mut Self| {
             cx.bind_items(items)?;
             let value = cx.eval(value)?;
-            Ok(match (&value, part) {
+            let value = match (&value, part) {
                 (Val::Record(parts), Some(part)) => {
                     parts.get(part).cloned().unwrap_or_else(Val::unit)
                 }
                 _ => value,
-            })
+            };
+            cx.element_at(value, inner, &table.element)
         };
         let result =
             self.host_if(&holds, &table.element, body, |cx| cx.covered(table, at, earlier));
@@ -360,4 +369,11 @@ impl<'p> Lower<'p> {
         })?;
         Ok(Scalar { elem: Elem::Bool, form: Form::Named(id) })
     }
+}
+
+/// The coordinates of a point in the order of the axes.
+fn in_written_order(table: &Table, at: &[HostArg]) -> Vec<HostArg> {
+    let place = |axis: usize| table.order.iter().position(|known| *known == axis);
+    let axes = (0..table.order.len()).filter_map(|axis| at.get(place(axis)?).cloned());
+    axes.collect()
 }

@@ -1,9 +1,9 @@
 //! Indexed definitions that only the host can evaluate: strings, enums, records with them, and
 //! numbers that are computed from those.
 //!
-//! The points are visited one after the other, each axis up or down, and appended to lists: one per
-//! number or tensor of a record, or one of host values. Definitions that read each other advance
-//! along their first axis in lockstep; an open one goes on until its condition holds. A read of the
+//! The points are visited one after the other, axis by axis in some order, each up or down, and
+//! appended to lists: one per number or tensor of a record, or one of host values. Definitions that
+//! read each other advance along one axis in lockstep; an open one goes on until its condition holds. A read of the
 //! definitions themselves looks into the lists so far. The direction is one in which the reads with
 //! constant offsets lead back; every read is tested besides, so that one that comes too early stops
 //! the program and gives no wrong value.
@@ -31,8 +31,13 @@ pub(super) struct Table {
     /// The lists so far, with their types.
     pub(super) lists: Vec<(HostArg, HostType)>,
     pub(super) extents: Vec<HostArg>,
+    /// The axes in the order in which they are visited, outermost first. Definitions that read each
+    /// other advance along the first one in lockstep; an open axis is that one.
+    pub(super) order: Vec<usize>,
     /// Which axes are visited from the end.
     pub(super) descending: Vec<bool>,
+    /// The axis that goes on until a condition holds.
+    pub(super) open: Option<usize>,
     /// How many lists of the group come before its own.
     pub(super) first: usize,
 }
@@ -45,6 +50,11 @@ pub(super) fn i64_const(number: i64) -> HostArg {
 }
 
 impl Table {
+    /// The axis along which definitions advance together.
+    pub(super) fn lockstep(&self) -> usize {
+        self.order.first().copied().unwrap_or(0)
+    }
+
     /// Its own among the lists of the group.
     pub(super) fn own(&self, lists: &Lists) -> Lists {
         lists.get(self.first..self.first + self.lists.len()).unwrap_or(&[]).to_vec()
@@ -57,7 +67,7 @@ impl<'p> Lower<'p> {
         let instance = self.typed.instance(self.frame.instance);
         let mut found = Vec::new();
         walk::visit(self.body(), vec![expr], &mut |expr, kind| {
-            if self.is_beyond_regions(expr, kind) {
+            if self.is_beyond_regions(expr, kind) || self.is_open_table(kind) {
                 found.push(expr);
             }
             let is_host = |ty: &Ty| !matches!(ty, Ty::Fn(_)) && !self.is_plain(ty);
@@ -106,6 +116,16 @@ impl<'p> Lower<'p> {
         self.leaf_types(ty).is_some_and(|leaves| leaves.iter().any(|leaf| leaf.rank > 0))
     }
 
+    /// Whether an expression is a definition that the host is in the middle of.
+    fn is_open_table(&self, kind: &ExprKind) -> bool {
+        match kind {
+            ExprKind::Name(Res::Local(local)) => {
+                self.tables.iter().any(|table| table.local == *local)
+            }
+            _ => false,
+        }
+    }
+
     /// Whether an expression reads a definition that the host is computing.
     pub(super) fn reads_table(&self, kind: &ExprKind) -> bool {
         let ExprKind::Access { base, .. } = kind else { return false };
@@ -135,6 +155,7 @@ impl<'p> Lower<'p> {
             let name = self.local_name(tables[0].local);
             return unsupported(self.here, format!("the order in which `{name}` is computed"));
         }
+        let is_recurrent = self.reads_itself(&tables, clauses);
         let lists = match clauses.iter().any(|clause| clause.until.is_some()) {
             true => self.visit_until(&mut tables, lists, clauses)?,
             false => self.visit_steps(&tables, lists, clauses)?,
@@ -144,6 +165,9 @@ impl<'p> Lower<'p> {
             let table = Table { lists, ..table };
             let ty = self.local_ty(table.local);
             let value = self.finished(&table, &ty)?;
+            if is_recurrent {
+                self.note_recurrent(&value);
+            }
             let name = self.local_name(table.local);
             self.give_name(&value, &name);
             self.frame.bind(table.local, value);
@@ -162,9 +186,9 @@ impl<'p> Lower<'p> {
         let own = clauses.iter().filter(|clause| clause.targets.contains(&local));
         let n_slots: Vec<usize> =
             own.map(|c| c.slots.iter().map(|slot| self.n_axes(slot)).sum()).collect();
-        let n_axes = n_slots.first().copied().unwrap_or(0);
-        if n_slots.iter().any(|n| *n != n_axes) || n_axes > axes.len() || n_axes == 0 {
-            return unsupported(self.here, format!("`{name}`, whose clauses differ in rank"));
+        let n_axes = n_slots.iter().copied().max().unwrap_or(0);
+        if n_axes > axes.len() || n_axes == 0 {
+            return unsupported(self.here, format!("`{name}`, whose shape is not known"));
         }
         let element = match axes.get(n_axes..) {
             Some(rest) if !rest.is_empty() => Ty::Tensor(element.clone(), rest.to_vec()),
@@ -178,13 +202,10 @@ impl<'p> Lower<'p> {
             })
         };
         let extents: Vec<MinMax> = shape.extents().into_iter().take(n_axes).collect();
-        let open: Vec<bool> = extents.iter().map(is_open).collect();
-        if open.iter().skip(1).any(|open| *open) {
-            return unsupported(self.here, format!("`{name}`, whose open axis is not the first"));
-        }
+        let open = extents.iter().position(is_open);
         let mut sizes = Vec::with_capacity(extents.len());
-        for (extent, open) in extents.iter().zip(open) {
-            if open {
+        for (axis, extent) in extents.iter().enumerate() {
+            if open == Some(axis) {
                 sizes.push(i64_const(0));
                 continue;
             }
@@ -198,8 +219,8 @@ impl<'p> Lower<'p> {
             let ty = HostType::List(Box::new(item));
             lists.push((self.host_value_of(ty.clone(), HostKind::List(Vec::new())), ty));
         }
-        let descending = vec![false; sizes.len()];
-        Ok(Table { local, element, lists, extents: sizes, descending, first })
+        let (descending, order) = (vec![false; sizes.len()], (0..sizes.len()).collect());
+        Ok(Table { local, element, lists, extents: sizes, order, descending, open, first })
     }
 
     /// The types of what is collected for an element: its numbers and tensors, or one host value.

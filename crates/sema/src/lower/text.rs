@@ -1,12 +1,11 @@
 //! Strings, enums, `Option` and `Result`: what only the host handles.
 
 use einlang_syntax::format_spec::{Align, FormatSpec, Presentation, Sign};
-use einlang_tir::constant::Const;
 use einlang_tir::host::{FormatPart as HostPart, HostArg, HostDef, HostKind, HostType, Intrinsic};
 use einlang_tir::op::Op;
 use einlang_tir::types::{Elem, Ident};
 
-use super::value::{R, Scalar, Val};
+use super::value::{R, Val};
 use super::{Lower, unsupported};
 use crate::hir::{BinaryOp, DefId, DefKind, ExprId, FormatPart, Ident as Name, Payload, Res};
 use crate::types::Ty;
@@ -69,36 +68,6 @@ impl<'p> Lower<'p> {
             value = self.host_value_of(truth, HostKind::Op(Op::Not, vec![value]));
         }
         Ok(Val::Scalar(self.host_bool(value)))
-    }
-
-    /// Whether two values are equal in all their parts, or not.
-    pub(super) fn equality(
-        &mut self,
-        op: BinaryOp,
-        a: &Val<'p>,
-        b: &Val<'p>,
-        ty: &Ty,
-    ) -> R<Val<'p>> {
-        let mut all: Option<Scalar> = None;
-        for pair in a.leaves().into_iter().zip(b.leaves()) {
-            let (Val::Scalar(a), Val::Scalar(b)) = pair else {
-                return match self.in_region() {
-                    true => unsupported(self.here, "comparing records of tensors here"),
-                    false => self.host_binary(op, a.clone(), b.clone(), ty),
-                };
-            };
-            let same = self.binary_op(BinaryOp::Eq, &[a, b])?;
-            all = Some(match all {
-                Some(all) => self.apply(Op::And, &[all, same], Elem::Bool)?,
-                None => same,
-            });
-        }
-        let yes = Scalar::constant(Const::bool(true));
-        let all = all.unwrap_or(yes);
-        match op {
-            BinaryOp::Ne => self.apply(Op::Not, &[all], Elem::Bool).map(Val::Scalar),
-            _ => Ok(Val::Scalar(all)),
-        }
     }
 
     /// A variant with what it carries.
@@ -264,7 +233,9 @@ impl<'p> Lower<'p> {
     pub(super) fn attempt(&mut self, value: ExprId, expr: ExprId) -> R<Val<'p>> {
         let (result, inner) = (self.ty(expr), self.ty(value));
         let (block, ()) = self.block(Vec::new(), |cx| {
+            let span = cx.body().span(value);
             let value = cx.eval(value)?;
+            cx.checks_in(span)?;
             Ok((vec![cx.hosted(&value, &inner)?], ()))
         })?;
         let host = self.host_type(&result)?;

@@ -173,7 +173,8 @@ impl<'p> Analyser<'p> {
                 let shape = self.eval(*value);
                 self.lasts.pop();
                 match shape {
-                    Shape::Range(start, end) => {
+                    Shape::Range(ends) => {
+                        let (start, end) = *ends;
                         let end = end.unwrap_or_else(|| extent.clone());
                         self.slice(reading, extent, start, end);
                     }
@@ -358,7 +359,8 @@ impl<'p> Analyser<'p> {
             kept: Vec::new(),
         };
         match at {
-            Shape::Range(start, end) => {
+            Shape::Range(ends) => {
+                let (start, end) = *ends;
                 let end = end.unwrap_or_else(|| extent.clone());
                 self.slice(&mut reading, extent, start, end);
             }

@@ -136,12 +136,12 @@ impl<'p> Analyser<'p> {
                     values.iter().map(|value| self.in_caller(call, value)).collect();
                 known.map_or_else(|| super::expressions::plain(shape.clone()), Shape::Ints)
             }
-            Shape::Range(start, end) => {
-                let start = self.in_caller(call, start);
-                let end = end.as_ref().map(|end| self.in_caller(call, end));
+            Shape::Range(ends) => {
+                let start = self.in_caller(call, &ends.0);
+                let end = ends.1.as_ref().map(|end| self.in_caller(call, end));
                 match (start, end) {
-                    (Some(start), None) => Shape::Range(start, None),
-                    (Some(start), Some(Some(end))) => Shape::Range(start, Some(end)),
+                    (Some(start), None) => Shape::range(start, None),
+                    (Some(start), Some(Some(end))) => Shape::range(start, Some(end)),
                     _ => Shape::Opaque,
                 }
             }

@@ -215,10 +215,10 @@ impl<'p> Analyser<'p> {
                     |value| if inclusive { value.add_constant(1).ok() } else { Some(value) },
                 )
             }
-            None => return start.map_or(Shape::Opaque, |start| Shape::Range(start, None)),
+            None => return start.map_or(Shape::Opaque, |start| Shape::range(start, None)),
         };
         match (start, end) {
-            (Some(start), Some(end)) => Shape::Range(start, Some(end)),
+            (Some(start), Some(end)) => Shape::range(start, Some(end)),
             _ => Shape::Opaque,
         }
     }

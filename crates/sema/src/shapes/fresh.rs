@@ -64,7 +64,7 @@ impl Analyser<'_> {
                     let path = [&path[..], &[part]].concat();
                     self.symbols.symbol(&format!("{name}.{what}"), Origin::Value(source, path))
                 };
-                Shape::Range(end("start", 0).into(), Some(end("end", 1).into()))
+                Shape::range(end("start", 0).into(), Some(end("end", 1).into()))
             }
             _ => Shape::Opaque,
         }

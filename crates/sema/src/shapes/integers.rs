@@ -156,11 +156,10 @@ impl Analyser<'_> {
     /// `i in a..b`
     fn membership(&self, value: ExprId, range: ExprId) -> Formula {
         let Some(x) = self.known_quasi(value) else { return Formula::Unknown };
-        let Some(Shape::Range(start, Some(end))) =
-            self.instances[self.cur.index()].exprs.get(&range)
-        else {
+        let Some(Shape::Range(ends)) = self.instances[self.cur.index()].exprs.get(&range) else {
             return Formula::Unknown;
         };
+        let (start, Some(end)) = &**ends else { return Formula::Unknown };
         let (Some(start), Some(end)) = (start.as_quasi(), end.as_quasi()) else {
             return Formula::Unknown;
         };

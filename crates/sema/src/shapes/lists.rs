@@ -101,7 +101,8 @@ impl<'p> Analyser<'p> {
         found: &Shape,
     ) -> Option<MinMax> {
         match found {
-            Shape::Range(start, Some(end)) => {
+            Shape::Range(ends) if ends.1.is_some() => {
+                let (start, Some(end)) = &**ends else { return None };
                 let length = end.sub(start).ok().map(natural);
                 let span = self.span(iterable);
                 let range = Range::new(start.clone(), end.clone(), span);

@@ -3,11 +3,11 @@
 use einlang_source::map::HashMap;
 
 use einlang_index::{Domain, MinMax, Range, Result, Set, Var};
-use einlang_source::Span;
+use einlang_source::{IdMap, Span};
 
 use super::symbols::Symbols;
 use super::value::Shape;
-use crate::hir::{ExprId, LocalId};
+use crate::hir::{Expr, ExprId, Local, LocalId};
 use crate::types::InstanceId;
 
 /// The shapes and ranges of a program.
@@ -28,9 +28,9 @@ pub struct InstanceShapes {
     /// The shape of the value.
     pub ret: Shape,
     /// The shapes of expressions; what is missing was never reached.
-    pub exprs: HashMap<ExprId, Shape>,
+    pub exprs: IdMap<Expr, Shape>,
     /// The shapes of bindings, and the values of sizes and coordinates.
-    pub locals: HashMap<LocalId, Shape>,
+    pub locals: IdMap<Local, Shape>,
     /// Every index with its variable and range: slots, reductions, coordinate calls.
     pub indices: HashMap<LocalId, Index>,
     /// Every rest with one index per axis.

@@ -57,8 +57,8 @@ pub fn reveal(
         for (local, index) in &found.indices {
             name(*local, shapes.symbols.show_range(&index.range));
         }
-        for (local, shape) in &found.locals {
-            let kind = body[*local].kind;
+        for (local, shape) in found.locals.iter() {
+            let kind = body[local].kind;
             let named = matches!(
                 kind,
                 LocalKind::Let
@@ -67,9 +67,9 @@ pub fn reveal(
                     | LocalKind::Pattern
                     | LocalKind::Where
             );
-            let ty = types.local(*local);
-            if named && !ty.is_silent() && !found.indices.contains_key(local) {
-                name(*local, names.show(ty, shape, &coords.local(id, *local)));
+            let ty = types.local(local);
+            if named && !ty.is_silent() && !found.indices.contains_key(&local) {
+                name(local, names.show(ty, shape, &coords.local(id, local)));
             }
         }
         for (rest, indices) in &found.rests {

@@ -101,27 +101,25 @@ impl<'p> Analyser<'p> {
         }
         let written = binder.range?;
         let span = self.span(written);
-        match self.eval(written) {
-            Shape::Range(start, Some(end)) => Some(Range::new(start, end, span)),
-            Shape::Range(start, None) => match self.until.last().copied().flatten() {
-                Some(extent) => {
-                    if let Some(start) = start.as_quasi() {
-                        self.facts.at_most(start, &extent.into());
-                    }
-                    Some(Range::new(start, extent, span))
+        let Shape::Range(ends) = self.eval(written) else {
+            // A range that is a value: its ends are known when the program runs.
+            let name = self.describe(self.body(), written);
+            let start = self.run_time_bound(&format!("{name}.start"), binder.local, 0);
+            let end = self.run_time_bound(&format!("{name}.end"), binder.local, 1);
+            return Some(Range::new(start, end, span));
+        };
+        match (*ends, self.until.last().copied().flatten()) {
+            ((start, Some(end)), _) => Some(Range::new(start, end, span)),
+            ((start, None), Some(extent)) => {
+                if let Some(start) = start.as_quasi() {
+                    self.facts.at_most(start, &extent.into());
                 }
-                None => {
-                    let name = self.text(self.body()[binder.local].name.name);
-                    self.report(errors::open_range(name, span));
-                    let end = self.run_time_bound(name, binder.local, 1);
-                    Some(Range::new(start, end, span))
-                }
-            },
-            _ => {
-                // A range that is a value: its ends are known when the program runs.
-                let name = self.describe(self.body(), written);
-                let start = self.run_time_bound(&format!("{name}.start"), binder.local, 0);
-                let end = self.run_time_bound(&format!("{name}.end"), binder.local, 1);
+                Some(Range::new(start, extent, span))
+            }
+            ((start, None), None) => {
+                let name = self.text(self.body()[binder.local].name.name);
+                self.report(errors::open_range(name, span));
+                let end = self.run_time_bound(name, binder.local, 1);
                 Some(Range::new(start, end, span))
             }
         }

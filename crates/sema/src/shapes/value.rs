@@ -17,11 +17,17 @@ pub enum Shape {
     Ints(Vec<MinMax>),
     /// The parts of a tuple or struct, in order of declaration.
     Record(Vec<Shape>),
-    /// `start..end`, the end exclusive and missing for an open range.
-    Range(MinMax, Option<MinMax>),
+    /// `start..end`, the end exclusive and missing for an open range; rare, and boxed to keep the
+    /// others small.
+    Range(Box<(MinMax, Option<MinMax>)>),
 }
 
 impl Shape {
+    /// A range, open without an end.
+    pub fn range(start: MinMax, end: Option<MinMax>) -> Shape {
+        Shape::Range(Box::new((start, end)))
+    }
+
     /// An integer that is known.
     pub fn int(value: i64) -> Shape {
         Shape::Int(value.into())
@@ -60,9 +66,9 @@ impl Shape {
         match self {
             Shape::Tensor(extents, _) => extents.clone(),
             Shape::Ints(values) => vec![MinMax::from(values.len() as i64)],
-            Shape::Range(start, Some(end)) => match end.sub(start) {
-                Ok(length) => vec![natural(length)],
-                Err(_) => Vec::new(),
+            Shape::Range(ends) => match &**ends {
+                (start, Some(end)) => end.sub(start).map(natural).into_iter().collect(),
+                (_, None) => Vec::new(),
             },
             _ => Vec::new(),
         }
@@ -96,7 +102,7 @@ impl Shape {
             }
             Shape::Ints(values) => Shape::Ints(values.iter().map(f).collect()),
             Shape::Record(parts) => Shape::Record(parts.iter().map(|part| part.map(f)).collect()),
-            Shape::Range(start, end) => Shape::Range(f(start), end.as_ref().map(f)),
+            Shape::Range(ends) => Shape::range(f(&ends.0), ends.1.as_ref().map(f)),
         }
     }
 
@@ -119,9 +125,9 @@ impl Shape {
             }
             Shape::Ints(values) => values.iter().for_each(|value| value.for_each_var(visit)),
             Shape::Record(parts) => parts.iter().for_each(|part| part.for_each_var(visit)),
-            Shape::Range(start, end) => {
-                start.for_each_var(visit);
-                end.iter().for_each(|end| end.for_each_var(visit));
+            Shape::Range(ends) => {
+                ends.0.for_each_var(visit);
+                ends.1.iter().for_each(|end| end.for_each_var(visit));
             }
         }
     }

@@ -79,6 +79,8 @@ impl Checker<'_> {
             Key { body: body_id, lambda: Some(id), parent: Some(owner), args, rests: Vec::new() };
         let env = Env { generics: self.generics_of(owner), ..Env::empty(body_id) };
         let instance = self.instance(key, env)?;
+        // It may have been typed for its errors alone before.
+        self.at(instance).uncalled = false;
         let ret = match self.at(instance).state {
             super::instances::State::New => self.type_lambda(instance, lambda),
             _ => self.at(instance).ret.clone(),

@@ -22,7 +22,7 @@ pub(super) fn report(cx: &mut Checker<'_>) {
         let mut found = Vec::new();
         let work = &cx.instances[index];
         for expr in work.exprs.keys() {
-            let ExprKind::Differential(of) = body.kind(*expr) else { continue };
+            let ExprKind::Differential(of) = body.kind(expr) else { continue };
             let Some(ty) = work.exprs.get(of) else { continue };
             let ty = cx.vars.settled(ty);
             if let Some((field, scalar)) = cx.no_float(&ty, String::new(), 0) {

@@ -6,7 +6,7 @@
 
 use einlang_source::map::HashMap;
 
-use einlang_source::Diagnostic;
+use einlang_source::{Diagnostic, IdMap};
 
 use super::annotations::Env;
 use super::effects::CallRecord;
@@ -69,8 +69,8 @@ pub(super) struct Work {
     pub(super) constant: Option<Frozen>,
     /// The result is declared, so the inside can be typed at any time.
     pub(super) declared: bool,
-    pub(super) exprs: HashMap<ExprId, Ty>,
-    pub(super) locals: HashMap<LocalId, Ty>,
+    pub(super) exprs: IdMap<Expr, Ty>,
+    pub(super) locals: IdMap<Local, Ty>,
     pub(super) rests: HashMap<LocalId, u32>,
     pub(super) calls: HashMap<ExprId, CallRecord>,
     pub(super) conditions: HashMap<ExprId, bool>,
@@ -96,8 +96,8 @@ impl Work {
             ret: Ty::Unknown,
             constant: None,
             declared: false,
-            exprs: HashMap::default(),
-            locals: HashMap::default(),
+            exprs: IdMap::default(),
+            locals: IdMap::default(),
             rests: HashMap::default(),
             calls: HashMap::default(),
             conditions: HashMap::default(),

@@ -113,7 +113,7 @@ impl Checker<'_> {
     fn check_literals_here(&mut self) {
         let body = self.body();
         let mut typed: Vec<(ExprId, Ty)> =
-            self.work().exprs.iter().map(|(expr, ty)| (*expr, ty.clone())).collect();
+            self.work().exprs.iter().map(|(expr, ty)| (expr, ty.clone())).collect();
         typed.sort_by_key(|(expr, _)| *expr);
         for (expr, ty) in typed {
             let ExprKind::Literal(Literal::Int(value, _)) = body.kind(expr) else { continue };

@@ -46,6 +46,7 @@ mod host;
 mod indexed;
 mod instances;
 mod items;
+mod lengths;
 mod linear_rules;
 mod literals;
 mod names;

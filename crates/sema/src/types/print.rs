@@ -41,7 +41,7 @@ fn head(instance: &Instance, program: &Program, interner: &Interner) -> String {
 fn bindings(instance: &Instance, program: &Program, interner: &Interner) -> Vec<String> {
     let locals = &program.bodies[instance.body].locals;
     let written = |id: &LocalId| matches!(locals[*id].kind, LocalKind::Let | LocalKind::Indexed);
-    let mut ids: Vec<LocalId> = instance.locals.keys().copied().filter(written).collect();
+    let mut ids: Vec<LocalId> = instance.locals.keys().filter(written).collect();
     ids.sort_by_key(|id| locals[*id].name.span.start);
     let line = |id: &LocalId| {
         let name = interner.resolve(locals[*id].name.name);

@@ -26,7 +26,11 @@ impl Checker<'_> {
         let found = self.infer(base);
         let part = self.part(base, &found, subscripts);
         let Some(default) = default else { return part };
-        let other = self.infer(default);
+        // A row of a jagged array is spelled like any other list.
+        let other = match &part {
+            Ty::Jagged(..) => self.infer_hinted(default, Some(&part)),
+            _ => self.infer(default),
+        };
         match self.join(&part, &other) {
             Some(ty) => ty,
             None => {

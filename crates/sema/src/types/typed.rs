@@ -2,7 +2,7 @@
 
 use einlang_source::map::HashMap;
 
-use einlang_source::{Diagnostic, Diagnostics};
+use einlang_source::{Diagnostic, Diagnostics, IdMap};
 
 use super::ty::{FnTy, Ty};
 use super::{Checker, ClosureId, InstanceId};
@@ -37,9 +37,9 @@ pub struct Instance {
     /// The type of the value.
     pub ret: Ty,
     /// The types of expressions; what is missing is in a branch that is never taken.
-    pub exprs: HashMap<ExprId, Ty>,
+    pub exprs: IdMap<Expr, Ty>,
     /// The types of bindings.
-    pub locals: HashMap<LocalId, Ty>,
+    pub locals: IdMap<Local, Ty>,
     /// The number of axes that each rest stands for.
     pub rests: HashMap<LocalId, u32>,
     /// What each call calls; for `?>`, `!>` and `catch` their function, for `reduce` its operator.
@@ -157,8 +157,8 @@ impl Checker<'_> {
             params: work.params.iter().map(&settle).collect(),
             generics: work.generics.iter().map(&settle).collect(),
             ret: settle(&work.ret),
-            exprs: work.exprs.iter().map(|(expr, ty)| (*expr, settle(ty))).collect(),
-            locals: work.locals.iter().map(|(local, ty)| (*local, settle(ty))).collect(),
+            exprs: work.exprs.iter().map(|(expr, ty)| (expr, settle(ty))).collect(),
+            locals: work.locals.iter().map(|(local, ty)| (local, settle(ty))).collect(),
             calls: calls.collect(),
             rests: work.rests,
             conditions: work.conditions,

@@ -12,6 +12,7 @@
 //! | `reverse`, `key`, `pullback` | adjoint bindings, subscripts that are data, adjoints of code |
 //! | `sum` | sums over domains in which indices are determined |
 //! | `partial`, `rules`, `linear`, `isolate` | derivatives of operations and of functions with a rule |
+//! | `host` | paths through host code |
 //! | `watch`, `probe` | comparing rules with differences, if asked to |
 //! | `note` | what was chosen, and why |
 //! | `regroup`, `uses`, `tidy`, `fault`, `context` | order of groups, what code mentions, helpers |
@@ -33,6 +34,7 @@ mod diagonal;
 mod fault;
 mod flow;
 mod forward;
+mod host;
 mod isolate;
 mod key;
 mod leaf;
@@ -64,6 +66,7 @@ use einlang_source::{Diagnostics, FileId, Span};
 use crate::module::Module;
 use crate::passes::{Ctx, inline_calls};
 use crate::region::InstKind;
+pub use host::lower_host_requests;
 pub use watch::{Watch, watch_rules};
 
 use context::Ad;

@@ -123,7 +123,8 @@ intrinsics! {
     ParseInt "parse_int" MayTrap [Str] false Any "The integer that a string spells.";
     ParseFloat "parse_float" MayTrap [Str] false Any "The float that a string spells.";
     ListLen "list_len" Pure [List] false Int "The number of elements.";
-    ListGet "list_get" MayTrap [List, Int] false Any "One element.";
+    ListGet "list_get" MayTrap [List, Int] true Any
+        "One element; what the list is called and its axis may follow, for messages.";
     ListPush "list_push" Pure [List, Any] false List "The list with one more element at the end.";
     ListConcat "list_concat" Pure [List, List] false List "One list after the other.";
     ListToTensor "list_to_tensor" MayTrap [List] false Tensor
@@ -134,6 +135,17 @@ intrinsics! {
     Extent "extent" MayTrap [Tensor, Int] false Int "The extent of an axis.";
     Element "element" MayTrap [Tensor] true Any "The element at a point.";
     Scalar "scalar" Pure [Any] false Tensor "The rank-0 tensor of a scalar.";
+    HostDeriv "host_deriv" Pure [Tensor, Tensor] true Tensor
+        "The derivative of one value by another, until it is expanded; modules that define the \
+         other, each with its name there, follow.";
+    ZerosLike "zeros_like" Pure [Any] false Any "The value with all its floats zero.";
+    OneHot "one_hot" Pure [Tensor, Int] false Tensor
+        "Zeros in the shape of a tensor, and one at a position in row-major order.";
+    FnName "fn_name" Pure [Any] false Str "The name of the function that a function value is.";
+    Captures "captures" MayTrap [Any] false Any "What a function value captured, as a tuple.";
+    Never "never" MayTrap [] false Any "Nothing: it stops the program, for a bug brought it there.";
+    Jacobian "jacobian" MayTrap [List, Tensor, Tensor] false Tensor
+        "The Jacobian whose columns are a list: the axes of the second operand, then of the third.";
     Cast "cast_tensor" Pure [Tensor] false Tensor "The elements converted to the result's type.";
 }
 

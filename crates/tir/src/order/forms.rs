@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-/// The forms that are tried for a binding of some rank.
+/// The forms that are tried for a binding of some rank: its axes as written, each in both
+/// directions, then skews.
 pub(super) fn candidates(rank: usize) -> Vec<Vec<i64>> {
     let unit = |at: usize, c: i64| (0..rank).map(|axis| if axis == at { c } else { 0 }).collect();
-    let mut forms: Vec<Vec<i64>> = (0..rank).map(|axis| unit(axis, 1)).collect();
-    forms.extend((0..rank).map(|axis| unit(axis, -1)));
+    let both = |axis: usize| [unit(axis, 1), unit(axis, -1)];
+    let mut forms: Vec<Vec<i64>> = (0..rank).flat_map(both).collect();
     for first in 0..rank {
         for second in (0..rank).filter(|second| *second != first) {
             for (a, b) in [(1, 1), (1, -1), (-1, -1), (2, 1), (2, -1), (-2, 1), (-2, -1)] {
@@ -54,7 +55,7 @@ mod tests {
     #[test]
     fn axes_as_written_come_first() {
         let forms = candidates(2);
-        assert_eq!(forms[..4], [vec![1, 0], vec![0, 1], vec![-1, 0], vec![0, -1]]);
+        assert_eq!(forms[..4], [vec![1, 0], vec![-1, 0], vec![0, 1], vec![0, -1]]);
         assert_eq!((candidates(0).len(), candidates(1).len()), (1, 2));
     }
 

@@ -15,6 +15,7 @@
 //! allow; what cannot be proved does not count as ordered.
 
 mod affine_conditions;
+mod combine;
 mod depend;
 mod forms;
 mod print;

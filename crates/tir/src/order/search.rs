@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use einlang_index::{Domain, Facts, Quasi};
 
+use super::combine::{Combinations, Forms};
 use super::depend::{Dependence, Statement};
 use super::forms::{candidates, offsets};
 use super::{CycleRead, Form, NoOrder, Order};
@@ -15,9 +16,6 @@ const MAX_SHIFT: i64 = 8;
 
 /// A conflict of more reads than this is shown as it is.
 const MAX_CONFLICT: usize = 24;
-
-/// How many combinations of forms are tried for one loop.
-const MAX_TRIES: usize = 2_000;
 
 /// Finds an order that respects all dependences.
 pub(super) fn search(
@@ -81,9 +79,6 @@ struct Carried {
 /// What is known of dependences, by position, under the forms of reader and writer: combinations of
 /// forms have most of them in common.
 type Distances = HashMap<(usize, Vec<i64>, Vec<i64>), Option<(Quasi, i64)>>;
-
-/// One coefficient vector per binding.
-type Forms = BTreeMap<usize, Vec<i64>>;
 
 impl Search<'_> {
     /// The order of a group with `until`: the open axis is the outermost loop, ascending and in
@@ -154,49 +149,40 @@ impl Search<'_> {
         if depth == 0 {
             return Err(Stuck(dependences));
         }
+        let list: Vec<Statement> = members.iter().copied().collect();
         let mut known = Distances::new();
-        for forms in self.combinations(members, &dependences) {
-            let Some(carried) = self.carry(&forms, &dependences, &mut known) else { continue };
+        let found = self.combinations(members, &dependences).search(&mut |forms| {
+            let carried = self.carry(&forms, &dependences, &mut known)?;
             if !carried.gained {
-                continue;
+                return None;
             }
-            let list: Vec<Statement> = members.iter().copied().collect();
-            if let Ok(inner) = self.order(&list, carried.rest, depth - 1) {
-                let form = |s: &Statement| Form {
-                    coefficients: forms[&s.binding].clone(),
-                    offset: carried.offsets[&s.binding],
-                };
-                let forms = list.iter().map(|s| (*s, form(s))).collect();
-                return Ok(Order::Loop { forms, inner: Box::new(inner) });
-            }
-        }
-        Err(Stuck(dependences))
+            let inner = Box::new(self.order(&list, carried.rest, depth - 1).ok()?);
+            let form = |s: &Statement| Form {
+                coefficients: forms[&s.binding].clone(),
+                offset: carried.offsets[&s.binding],
+            };
+            Some(Order::Loop { forms: list.iter().map(|s| (*s, form(s))).collect(), inner })
+        });
+        found.ok_or(Stuck(dependences))
     }
 
-    /// Forms for all bindings of a part: as written first, then descending, then skewed. They are
-    /// made one by one, because the first often does.
-    fn combinations(
-        &self,
+    /// Forms for all bindings of a part: the axes in the order written, then skews.
+    fn combinations<'a>(
+        &'a self,
         members: &BTreeSet<Statement>,
-        dependences: &[Dependence],
-    ) -> impl Iterator<Item = Forms> + use<> {
+        dependences: &'a [Dependence],
+    ) -> Combinations<'a> {
         let bindings: BTreeSet<usize> = members.iter().map(|statement| statement.binding).collect();
         let suitable = |binding: usize| {
             let mut candidates = candidates(self.group.bindings[binding].axes.len());
             candidates.retain(|form| self.suits(binding, form, dependences));
             (binding, candidates)
         };
-        let lists: Vec<(usize, Vec<Vec<i64>>)> = bindings.into_iter().map(suitable).collect();
-        let some = lists.iter().all(|(_, candidates)| !candidates.is_empty());
-        let mut next = some.then(|| vec![0_usize; lists.len()]);
-        std::iter::from_fn(move || {
-            let chosen = next.take()?;
-            let forms = lists.iter().zip(&chosen).map(|((b, list), at)| (*b, list[*at].clone()));
-            let forms = forms.collect();
-            next = following(chosen, &lists);
-            Some(forms)
-        })
-        .take(MAX_TRIES)
+        let lists = bindings.into_iter().map(suitable).collect();
+        let bounded = |dependence: &Dependence, reader: &[i64], writer: &[i64]| {
+            self.distance(dependence, reader, writer).is_some()
+        };
+        Combinations::new(lists, dependences, Box::new(bounded))
     }
 
     /// Whether a form runs none of a binding's reads of itself backwards, which no shift mends.
@@ -279,18 +265,6 @@ impl Search<'_> {
     fn always_zero(&self, domain: &Domain, expr: &Quasi) -> bool {
         expr.neg().is_ok_and(|negated| self.facts.prove(domain, &negated).is_true())
     }
-}
-
-/// The next choice of one entry per list, the last list fastest.
-fn following(mut chosen: Vec<usize>, lists: &[(usize, Vec<Vec<i64>>)]) -> Option<Vec<usize>> {
-    for (at, (_, list)) in chosen.iter_mut().zip(lists).rev() {
-        *at += 1;
-        if *at < list.len() {
-            return Some(chosen);
-        }
-        *at = 0;
-    }
-    None
 }
 
 /// The dependence among points with equal values of the loop.

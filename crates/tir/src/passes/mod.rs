@@ -12,7 +12,7 @@ mod split_clauses;
 
 use einlang_source::Diagnostics;
 
-pub use crate::ad::lower_requests;
+pub use crate::ad::{lower_host_requests, lower_requests};
 pub use fold_constants::fold_constants;
 pub use inline_calls::inline_calls;
 pub use lift_locals::{PART, lift_locals};

@@ -65,8 +65,8 @@ enum Key {
 struct Frame {
     code: Vec<Inst>,
     cache: HashMap<Key, Reg>,
-    /// The variables that got their value in it.
-    vars: Vec<Var>,
+    /// The variables that got their value in it, with the one they had outside.
+    vars: Vec<(Var, Option<(Reg, usize)>)>,
 }
 
 struct Compile<'k> {
@@ -146,11 +146,12 @@ impl Compile<'_> {
     /// From here on a variable has a value: what was computed from another one is forgotten.
     fn known(&mut self, var: Var) {
         let depth = self.depth();
+        let before = self.vars.get(&var).copied().filter(|(_, at)| *at != usize::MAX);
         if let Some((_, at)) = self.vars.get_mut(&var) {
             *at = depth;
         }
         if let Some(frame) = self.frames.last_mut() {
-            frame.vars.push(var);
+            frame.vars.push((var, before));
         }
         // What has its first value was used nowhere before.
         if self.seen.insert(var) {
@@ -211,10 +212,10 @@ impl Compile<'_> {
         self.frames.push(Frame::default());
         inside(self)?;
         let frame = self.frames.pop().unwrap_or_default();
-        // What was bound inside has no value any more.
-        for var in &frame.vars {
-            if let Some((_, at)) = self.vars.get_mut(var) {
-                *at = usize::MAX;
+        // What was bound inside has the value again that it had outside, if any.
+        for (var, before) in frame.vars.iter().rev() {
+            if let Some(known) = self.vars.get_mut(var) {
+                *known = before.unwrap_or((known.0, usize::MAX));
             }
         }
         Ok(frame.code)

@@ -1,0 +1,46 @@
+//! `einlang build`: what is refused. `tests/embedding.rs` calls what is built.
+
+use crate::support::Sandbox;
+
+/// The message for a file that cannot be a library.
+#[track_caller]
+fn refused(text: &str, code: i32) -> String {
+    let sandbox = Sandbox::with("f.ein", text);
+    sandbox.einlang(&["build", "f.ein"]).ends_with(code).stderr
+}
+
+#[test]
+fn the_library_has_a_known_kind() {
+    let sandbox = Sandbox::with("f.ein", "pub fn f(x: f32) -> f32 { x }\n");
+    sandbox.transcript("build-unknown-kind", &["build", "f.ein", "-o", "f.dll"]).ends_with(2);
+}
+
+#[test]
+fn without_llvm_there_is_no_library() {
+    if !cfg!(feature = "native") {
+        let said = refused("pub fn f(x: f32) -> f32 { x }\n", 2);
+        assert!(said.contains("this build of einlang has no machine code"), "{said}");
+    }
+}
+
+#[test]
+fn what_c_cannot_do_is_an_error_at_the_function() {
+    if !cfg!(feature = "native") {
+        return;
+    }
+    let cases = [
+        ("build-untyped", "pub fn f(x) { x }\n"),
+        ("build-any-rank", "pub fn f(x: [f32; *]) -> i32 { len(shape(x)) }\n"),
+        ("build-prints", "pub fn f(x: f32) -> f32 { print(x); x }\n"),
+        ("build-recursion", "pub fn f(n: i32) -> i32 { if n < 2 { 1 } else { n * f(n - 1) } }\n"),
+        ("build-text", "pub fn f(x: str) -> str { x }\n"),
+        ("build-private", "fn f(x: f32) -> f32 { x }\n"),
+        ("build-main", "pub fn f(x: f32) -> f32 { x }\nfn main() { f(1.0) }\n"),
+        ("build-input", "input n: i32;\npub fn f(x: f32) -> f32 { x }\n"),
+        ("build-mistake", "pub fn f(x: f32) -> f32 { y }\n"),
+    ];
+    for (name, text) in cases {
+        let sandbox = Sandbox::with("f.ein", text);
+        sandbox.transcript(name, &["build", "f.ein"]).ends_with(1);
+    }
+}

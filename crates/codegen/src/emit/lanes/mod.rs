@@ -1,0 +1,251 @@
+//! Loops whose rounds are lanes of vectors.
+//!
+//! In such a loop a scalar that depends on the lane is a vector, and one that does not stays a scalar.
+//! The slot of the loop's index holds that of the first lane, so an index expression is a number for
+//! the first lane and a step from lane to lane. Whole vectors come first; what is left at the end runs
+//! through the same code with a mask, under which nothing is loaded or stored.
+//!
+//! | file | owns |
+//! |---|---|
+//! | `steps.rs` | how index expressions change from lane to lane |
+//! | `check.rs` | which loops can be emitted like that; the others stay scalar |
+//! | `memory.rs` | loads, stores and tests of subscripts |
+//! | `op.rs` | operations on vectors |
+//!
+//! Invariant: lanes never mix, so the number of lanes changes no bit of a result.
+
+mod check;
+mod memory;
+mod op;
+mod steps;
+
+use einlang_index::{MinMax, Quasi, Var};
+use einlang_loops::ir::{Block, Loop};
+use einlang_tir::region::Value;
+use einlang_tir::types::Elem;
+use inkwell::IntPredicate;
+use inkwell::types::{BasicType, BasicTypeEnum, VectorType};
+use inkwell::values::{BasicValueEnum, IntValue, PointerValue, VectorValue};
+
+use super::{Emit, Refused, Result};
+
+pub(super) use check::has_lanes;
+use steps::Steps;
+
+/// The lanes of the loop that is being emitted.
+pub(super) struct Lanes<'c> {
+    width: u32,
+    steps: Steps,
+    /// The lanes that count; all if there is none.
+    mask: Option<VectorValue<'c>>,
+    /// Whether it may be that none does.
+    divided: bool,
+}
+
+impl<'c> Emit<'c, '_> {
+    /// The rounds of a loop as lanes. It runs upwards and has no `until`.
+    pub(super) fn lane_loop(&mut self, of: &Loop, width: u32) -> Result<()> {
+        if let Some(rounds) = self.short(of) {
+            return self.lanes_written_out(of, width, &rounds);
+        }
+        self.known.remove(&of.range.var);
+        let (lo, hi) = (self.bound(&of.range.lo)?, self.bound(&of.range.hi)?);
+        let var = self.var_slot(of.range.var)?;
+        let (whole, left, tail) = (self.block("whole"), self.block("left"), self.block("tail"));
+        let (check, end) = (self.block("vectors"), self.block("end"));
+        let some = self.compare(IntPredicate::SLT, lo, hi)?;
+        let begin = self.block("begin");
+        self.branch(some, begin, end)?;
+        self.at(begin);
+        self.ticked(of, lo, hi)?;
+        self.builder.build_store(var, lo)?;
+        self.jump(check)?;
+        self.at(check);
+        let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
+        let next = self.add(index, self.i64(i64::from(width)))?;
+        let fits = self.compare(IntPredicate::SLE, next, hi)?;
+        self.branch(fits, whole, left)?;
+        self.at(whole);
+        self.in_lanes(of, width, None)?;
+        self.builder.build_store(var, next)?;
+        self.jump(check)?;
+        self.at(left);
+        let more = self.compare(IntPredicate::SLT, index, hi)?;
+        self.branch(more, tail, end)?;
+        self.at(tail);
+        let rest = self.builder.build_int_nsw_sub(hi, index, "rest")?;
+        let counts = self.iota(width, 64)?;
+        let rest = self.splat(rest.into(), width)?;
+        let mask = self.builder.build_int_compare(IntPredicate::ULT, counts, rest, "mask")?;
+        self.in_lanes(of, width, Some(mask))?;
+        self.jump(end)?;
+        self.at(end);
+        Ok(())
+    }
+
+    /// Rounds whose number is known, vector by vector.
+    fn lanes_written_out(&mut self, of: &Loop, width: u32, rounds: &[i64]) -> Result<()> {
+        for vector in rounds.chunks(width as usize) {
+            let mask = (vector.len() < width as usize).then(|| {
+                let ty = self.context.bool_type();
+                let counts = |lane: u32| u64::from((lane as usize) < vector.len());
+                let lanes = (0..width).map(|lane| ty.const_int(counts(lane), false));
+                VectorType::const_vector(&lanes.collect::<Vec<_>>())
+            });
+            let first = vector.iter().take(1).copied();
+            self.written_out(of.range.var, first, &mut |emit| emit.in_lanes(of, width, mask))?;
+        }
+        Ok(())
+    }
+
+    /// One vector of rounds.
+    fn in_lanes(&mut self, of: &Loop, width: u32, mask: Option<VectorValue<'c>>) -> Result<()> {
+        let steps = Steps::new(width, of.range.var, &of.range.lo);
+        self.lanes = Some(Lanes { width, steps, mask, divided: false });
+        let done = self.stmts(&of.body);
+        self.lanes = None;
+        done
+    }
+
+    /// How many lanes there are here, if this is a loop of lanes.
+    pub(super) fn n_lanes(&self) -> Option<u32> {
+        self.lanes.as_ref().map(|lanes| lanes.width)
+    }
+
+    /// The vector type of an LLVM type.
+    pub(super) fn vector_type(&self, ty: BasicTypeEnum<'c>, width: u32) -> Result<VectorType<'c>> {
+        Ok(match ty {
+            BasicTypeEnum::FloatType(ty) => ty.vec_type(width),
+            BasicTypeEnum::IntType(ty) => ty.vec_type(width),
+            BasicTypeEnum::PointerType(ty) => ty.vec_type(width),
+            _ => return Err(Refused("a vector of what is no scalar".to_owned())),
+        })
+    }
+
+    /// The type of a scalar that may differ from lane to lane.
+    pub(super) fn wide_type(&self, elem: Elem) -> Result<BasicTypeEnum<'c>> {
+        match self.n_lanes() {
+            Some(width) => Ok(self.vector_type(self.ty(elem), width)?.as_basic_type_enum()),
+            None => Ok(self.ty(elem)),
+        }
+    }
+
+    /// Stores a scalar in a slot of [`Self::wide_type`].
+    pub(super) fn keep(&self, slot: PointerValue<'c>, value: BasicValueEnum<'c>) -> Result<()> {
+        let value = match self.n_lanes() {
+            Some(width) => self.widened(value, width)?.into(),
+            None => value,
+        };
+        self.builder.build_store(slot, value)?;
+        Ok(())
+    }
+
+    /// A scalar in every lane.
+    fn splat(&self, value: BasicValueEnum<'c>, width: u32) -> Result<VectorValue<'c>> {
+        let ty = self.vector_type(value.get_type(), width)?;
+        let zero = self.context.i32_type().const_zero();
+        let one = self.builder.build_insert_element(ty.get_poison(), value, zero, "first")?;
+        let none = self.context.i32_type().vec_type(width).const_zero();
+        Ok(self.builder.build_shuffle_vector(one, ty.get_poison(), none, "splat")?)
+    }
+
+    fn widened(&self, value: BasicValueEnum<'c>, width: u32) -> Result<VectorValue<'c>> {
+        match value {
+            BasicValueEnum::VectorValue(vector) => Ok(vector),
+            scalar => self.splat(scalar, width),
+        }
+    }
+
+    /// The numbers of the lanes.
+    fn iota(&self, width: u32, bits: u32) -> Result<VectorValue<'c>> {
+        let ty = match bits {
+            32 => self.context.i32_type(),
+            _ => self.context.i64_type(),
+        };
+        let numbers: Vec<_> = (0..u64::from(width)).map(|lane| ty.const_int(lane, false)).collect();
+        Ok(VectorType::const_vector(&numbers))
+    }
+
+    /// How much larger an index expression is in the next lane.
+    fn step_of(&self, expr: &Quasi) -> Result<i64> {
+        let Some(lanes) = &self.lanes else { return Ok(0) };
+        let step = lanes.steps.of(expr);
+        step.ok_or_else(|| Refused("an index without a step".to_owned()))
+    }
+
+    /// Takes note that a variable is bound to an expression.
+    pub(super) fn bound_in_lanes(&mut self, var: Var, expr: &MinMax) -> Result<()> {
+        let fine = self.lanes.as_mut().is_none_or(|lanes| lanes.steps.bind(var, expr));
+        if fine { Ok(()) } else { Err(Refused("an index without a step".to_owned())) }
+    }
+
+    /// Takes note that a loop inside sets a variable.
+    pub(super) fn looped_in_lanes(&mut self, var: Var) {
+        if let Some(lanes) = &mut self.lanes {
+            lanes.steps.forget(var);
+        }
+    }
+
+    /// The value of an index expression as a scalar, in every lane.
+    pub(super) fn index_value(&mut self, expr: &Quasi, elem: Elem) -> Result<BasicValueEnum<'c>> {
+        let first = self.quasi(expr)?;
+        match (self.n_lanes(), self.step_of(expr)?) {
+            (Some(width), step) if step != 0 => {
+                let index = self.index_lanes(first, step, width)?;
+                self.wide_cast(index, Elem::I64, elem, width)
+            }
+            _ => self.cast(first.into(), Elem::I64, elem),
+        }
+    }
+
+    fn index_lanes(&self, first: IntValue<'c>, step: i64, width: u32) -> Result<VectorValue<'c>> {
+        let first = self.splat(first.into(), width)?;
+        let ty = self.i64_type();
+        let steps: Vec<_> =
+            (0..i64::from(width)).map(|l| ty.const_int((l * step) as u64, true)).collect();
+        Ok(self.builder.build_int_add(first, VectorType::const_vector(&steps), "indices")?)
+    }
+
+    /// A branch whose condition differs from lane to lane: both blocks run, each for its lanes.
+    pub(super) fn choose_lanes(
+        &mut self,
+        results: &[Value],
+        condition: VectorValue<'c>,
+        then: &Block,
+        otherwise: &Block,
+    ) -> Result<()> {
+        let (Some(width), outer) = (self.n_lanes(), self.lanes.as_ref().and_then(|l| l.mask))
+        else {
+            return Err(Refused("a vector outside lanes".to_owned()));
+        };
+        let not = self.builder.build_not(condition, "not")?;
+        let divided = self.lanes.as_ref().is_some_and(|lanes| lanes.divided);
+        let mut given = Vec::with_capacity(2);
+        for (holds, block) in [(condition, then), (not, otherwise)] {
+            let mask = match outer {
+                Some(outer) => self.builder.build_and(outer, holds, "mask")?,
+                None => holds,
+            };
+            self.set_mask(Some(mask), true);
+            self.stmts(block)?;
+            let values: Result<Vec<_>> = block.results.iter().map(|o| self.operand(o)).collect();
+            given.push(values?);
+        }
+        self.set_mask(outer, divided);
+        for (at, result) in results.iter().enumerate() {
+            let (Some(yes), Some(no)) = (given[0].get(at), given[1].get(at)) else {
+                return Err(Refused("a branch that yields too little".to_owned()));
+            };
+            let (yes, no) = (self.widened(*yes, width)?, self.widened(*no, width)?);
+            let value = self.builder.build_select(condition, yes, no, "choice")?;
+            self.define(result, value);
+        }
+        Ok(())
+    }
+
+    fn set_mask(&mut self, mask: Option<VectorValue<'c>>, divided: bool) {
+        if let Some(lanes) = &mut self.lanes {
+            (lanes.mask, lanes.divided) = (mask, divided);
+        }
+    }
+}

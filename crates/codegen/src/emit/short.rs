@@ -1,0 +1,139 @@
+//! Loops and folds with few rounds whose number is known are written out.
+//!
+//! A size that the kernel binds to a number is that number from there to the end of the block, and so
+//! is the index of a loop that is written out: addresses become constants, and buffers on the stack
+//! become registers.
+
+use einlang_index::{MinMax, Quasi, Var, VarKind};
+use einlang_loops::ir::{Block, Fold, Loop, Range, Stmt};
+
+use super::fold::State;
+use super::sums::{LANES, Sum, is_small};
+use super::{Emit, Result};
+use inkwell::values::BasicValueEnum;
+
+/// The most rounds that are written out.
+const MOST_ROUNDS: i64 = 16;
+
+/// The most statements that a loop becomes.
+const MOST_STATEMENTS: usize = 1024;
+
+impl<'c> Emit<'c, '_> {
+    /// Takes note of what a variable is bound to.
+    pub(super) fn note(&mut self, var: Var, expr: &MinMax) {
+        self.known.remove(&var);
+        if let (VarKind::Symbol, Some(value)) = (var.kind(), expr.as_constant()) {
+            self.known.insert(var, value);
+        }
+    }
+
+    /// The number that an expression is known to be.
+    pub(super) fn number(&self, expr: &Quasi) -> Option<i64> {
+        self.number_of(&MinMax::Value(expr.clone()))
+    }
+
+    fn number_of(&self, bound: &MinMax) -> Option<i64> {
+        let mut known = true;
+        bound.for_each_var(&mut |var| known &= self.known.contains_key(&var));
+        if !known {
+            return None;
+        }
+        let value = bound.eval(&|var| self.known.get(&var).copied().unwrap_or(0));
+        i64::try_from(value.ok()?).ok()
+    }
+
+    /// The values of a range, if they are known and few.
+    pub(super) fn few(&self, range: &Range) -> Option<std::ops::Range<i64>> {
+        let (lo, hi) = (self.number_of(&range.lo)?, self.number_of(&range.hi)?);
+        (hi.checked_sub(lo)? <= MOST_ROUNDS).then_some(lo..hi)
+    }
+
+    /// The rounds of a loop that is written out.
+    pub(super) fn short(&self, of: &Loop) -> Option<Vec<i64>> {
+        if of.until.is_some() {
+            return None;
+        }
+        let rounds = self.few(&of.range)?;
+        let n_rounds = usize::try_from(rounds.end.saturating_sub(rounds.start)).unwrap_or(0);
+        let size = size(&of.body)?.checked_mul(n_rounds)?;
+        (size <= MOST_STATEMENTS).then(|| match of.range.down {
+            false => rounds.collect(),
+            true => rounds.rev().collect(),
+        })
+    }
+
+    /// Writes out rounds.
+    pub(super) fn written_out(
+        &mut self,
+        var: Var,
+        rounds: impl IntoIterator<Item = i64>,
+        inside: &mut dyn FnMut(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        let slot = self.var_slot(var)?;
+        self.looped_in_lanes(var);
+        for round in rounds {
+            self.builder.build_store(slot, self.i64(round))?;
+            self.known.insert(var, round);
+            inside(self)?;
+        }
+        self.known.remove(&var);
+        Ok(())
+    }
+
+    /// A sum of few terms: the same partial sums as in `sums.rs`, without a loop.
+    pub(super) fn short_sum(
+        &mut self,
+        fold: &Fold,
+        state: &State<'c>,
+        sum: &Sum<'c>,
+        range: &Range,
+        rounds: std::ops::Range<i64>,
+    ) -> Result<()> {
+        let n_terms = usize::try_from(rounds.end.saturating_sub(rounds.start)).unwrap_or(0);
+        let eights = if is_small(fold) { n_terms - n_terms % LANES } else { 0 };
+        let mut lanes: Vec<Option<BasicValueEnum<'c>>> = vec![None; LANES + 1];
+        let mut at = 0;
+        self.written_out(range.var, rounds, &mut |emit| {
+            let lane = if at < eights { at % LANES } else { LANES };
+            at += 1;
+            emit.term(fold, state, &mut |emit, terms| {
+                let Some(term) = terms.first() else { return Ok(()) };
+                lanes[lane] = Some(match lanes[lane] {
+                    Some(before) => emit.plus(sum, before, *term)?,
+                    None => *term,
+                });
+                Ok(())
+            })
+        })?;
+        while lanes.len() > 1 {
+            let mut next = Vec::with_capacity(lanes.len().div_ceil(2));
+            for pair in lanes.chunks(2) {
+                next.push(match pair {
+                    [Some(a), Some(b)] => Some(self.plus(sum, *a, *b)?),
+                    _ => pair.iter().flatten().next().copied(),
+                });
+            }
+            lanes = next;
+        }
+        match lanes.pop().flatten() {
+            Some(total) => self.push_sum(sum, total),
+            None => Ok(()),
+        }
+    }
+}
+
+/// How many statements a block has, those inside included; nothing if it cannot be written out.
+fn size(block: &Block) -> Option<usize> {
+    let mut sum = 0_usize;
+    for stmt in &block.stmts {
+        sum += 1 + match stmt {
+            Stmt::If { then, otherwise, .. } => size(then)?.checked_add(size(otherwise)?)?,
+            Stmt::Loop(of) if of.until.is_none() => size(&of.body)?,
+            Stmt::Loop(_) => return None,
+            Stmt::Fold(fold) if fold.resume.is_some() || fold.key.is_some() => return None,
+            Stmt::Fold(fold) => size(&fold.body)?,
+            _ => 0,
+        };
+    }
+    Some(sum)
+}

@@ -1,0 +1,73 @@
+//! A compiler that measures how long the code it made runs: what benchmarks ask for.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use einlang_interp::native::{
+    CodeForm, Ended, Made, NativeCompiler, NativeKernel, NativeMachine, NativeObject,
+};
+use einlang_loops::ir::Kernel;
+
+use crate::Llvm;
+
+/// Adds up the time that code takes.
+#[derive(Debug, Default)]
+pub struct Timed {
+    llvm: Llvm,
+    spent: Arc<Mutex<Duration>>,
+    form: Option<CodeForm>,
+}
+
+#[derive(Debug)]
+struct Clocked {
+    code: Arc<dyn NativeKernel>,
+    spent: Arc<Mutex<Duration>>,
+}
+
+impl Timed {
+    /// One that prints each kernel in some form when it is compiled.
+    pub fn showing(form: Option<CodeForm>) -> Timed {
+        Timed { form, ..Timed::default() }
+    }
+
+    /// The time that code took since this was last asked.
+    pub fn take(&self) -> Duration {
+        self.spent.lock().map(|mut spent| std::mem::take(&mut *spent)).unwrap_or_default()
+    }
+}
+
+impl NativeCompiler for Timed {
+    fn compile(&self, kernel: &Kernel, checked: bool) -> Result<Arc<dyn NativeKernel>, String> {
+        let before = self.llvm.made();
+        let code = self.llvm.compile(kernel, checked)?;
+        if let Some(form) = self.form
+            && self.llvm.made() != before
+        {
+            println!("{}", self.llvm.show(kernel, checked, form)?);
+        }
+        Ok(Arc::new(Clocked { code, spent: Arc::clone(&self.spent) }))
+    }
+
+    fn show(&self, kernel: &Kernel, checked: bool, form: CodeForm) -> Result<String, String> {
+        self.llvm.show(kernel, checked, form)
+    }
+
+    fn made(&self) -> Made {
+        self.llvm.made()
+    }
+
+    fn object(&self, kernel: &Kernel, name: &str) -> Result<NativeObject, String> {
+        self.llvm.object(kernel, name)
+    }
+}
+
+impl NativeKernel for Clocked {
+    fn run(&self, machine: &mut NativeMachine<'_>) -> Result<(), Ended> {
+        let start = Instant::now();
+        let ended = self.code.run(machine);
+        if let Ok(mut spent) = self.spent.lock() {
+            *spent += start.elapsed();
+        }
+        ended
+    }
+}

@@ -1,0 +1,405 @@
+//! The C function around the kernels of one public function.
+
+use std::collections::HashMap;
+
+use einlang_interp::native::Native;
+use einlang_loops::plan::{Choices, plan};
+use einlang_sema::lower::Lowered;
+use einlang_source::Sources;
+use einlang_tir::host::{Effect, HostArg, HostInst, HostKind, HostType, Intrinsic, TypeDecl};
+use einlang_tir::types::{Elem, Ident};
+
+use super::exports::Export;
+use super::{MAX_AXES, kernel, scalar};
+
+/// How deeply calls of functions outside of tensors may be nested.
+const DEEPEST: usize = 16;
+
+/// What was made of the functions so far.
+#[derive(Debug, Default)]
+pub(super) struct Made {
+    pub(super) prototypes: Vec<String>,
+    pub(super) functions: String,
+    pub(super) objects: Vec<(String, Vec<u8>)>,
+    pub(super) frame: Option<&'static [&'static str]>,
+}
+
+/// A value of the host code.
+#[derive(Clone, Debug)]
+enum Val {
+    /// An expression of a scalar type.
+    Scalar(String, Elem),
+    /// The position among the tensors of the function.
+    Tensor(usize, Elem, usize),
+    /// Parts.
+    Tuple(Vec<Val>),
+}
+
+/// A function that is being translated.
+pub(super) struct Function<'a> {
+    export: &'a Export,
+    lowered: &'a Lowered,
+    sources: &'a Sources,
+    /// The name in C, with which those of its kernels begin.
+    name: String,
+    library: String,
+    values: HashMap<u32, Val>,
+    n_tensors: usize,
+    n_scalars: usize,
+    /// How many calls are being put in place of themselves.
+    depth: usize,
+    params: Vec<String>,
+    results: Vec<String>,
+    body: String,
+    ending: String,
+    kernels: String,
+    objects: Vec<(String, Vec<u8>)>,
+    frame: Option<&'static [&'static str]>,
+}
+
+type Result<T> = std::result::Result<T, String>;
+
+impl<'a> Function<'a> {
+    pub(super) fn new(
+        library: &str,
+        export: &'a Export,
+        lowered: &'a Lowered,
+        sources: &'a Sources,
+    ) -> Function<'a> {
+        let spelled = export.name.chars().map(|c| match c {
+            c if c.is_ascii_alphanumeric() || c == '_' => c.to_string(),
+            c => format!("u{:x}", u32::from(c)),
+        });
+        Function {
+            export,
+            lowered,
+            sources,
+            name: format!("{library}_{}", spelled.collect::<String>()),
+            library: library.to_owned(),
+            values: HashMap::new(),
+            n_tensors: 0,
+            n_scalars: 0,
+            depth: 0,
+            params: Vec::new(),
+            results: Vec::new(),
+            body: String::new(),
+            ending: String::new(),
+            kernels: String::new(),
+            objects: Vec::new(),
+            frame: None,
+        }
+    }
+
+    /// Translates the entry of the program, or says why it cannot be.
+    pub(super) fn translate(&mut self, native: &Native) -> Result<()> {
+        let program = &self.lowered.program;
+        let entry = program.functions.iter().find(|f| Some(&f.name) == program.entry.as_ref());
+        let entry = entry.ok_or("the program has no entry")?;
+        for (at, param) in entry.body.params.iter().enumerate() {
+            self.param(at, param.number, &param.ty)?;
+        }
+        for inst in &entry.body.insts {
+            self.inst(inst, native)?;
+        }
+        let at =
+            self.lowered.outputs.iter().position(|output| output.name == super::exports::RESULT);
+        let result = at.and_then(|at| Some((entry.body.results.get(at)?, entry.results.get(at)?)));
+        let (value, ty) = result.ok_or("it gives nothing")?;
+        let value = self.value(value)?;
+        let flat = self.flatten(&value, ty)?;
+        if flat.is_empty() {
+            return Err("it gives nothing".to_owned());
+        }
+        let single = flat.len() == 1;
+        for (at, part) in flat.into_iter().enumerate() {
+            let name = if single { "out".to_owned() } else { format!("out_{at}") };
+            self.result(&name, &part);
+        }
+        Ok(())
+    }
+
+    fn param(&mut self, at: usize, number: u32, ty: &HostType) -> Result<()> {
+        let name = self.export.params.get(at).map_or(format!("arg_{at}"), |p| p.name.clone());
+        let value = match ty {
+            HostType::Scalar(elem) => {
+                self.params.push(format!("{} {name}", scalar::c_type(*elem)));
+                Val::Scalar(name, *elem)
+            }
+            HostType::Tensor(elem, rank) if *rank <= MAX_AXES => {
+                self.params.push(format!("const einlang_tensor *{name}"));
+                let at = self.tensor();
+                let (tag, size) = (scalar::tag(*elem), elem.bits() / 8);
+                self.body += &format!(
+                    "    if (given({name}, \"{name}\", {tag}, {rank}, {size}, &t[{at}], message, \
+                     message_size)) goto done;\n"
+                );
+                Val::Tensor(at, *elem, *rank)
+            }
+            HostType::Tensor(..) => return Err(format!("`{name}` has more than {MAX_AXES} axes")),
+            other => return Err(format!("`{name}` is neither a scalar nor a tensor but {other}")),
+        };
+        self.values.insert(number, value);
+        Ok(())
+    }
+
+    fn tensor(&mut self) -> usize {
+        self.n_tensors += 1;
+        self.n_tensors - 1
+    }
+
+    fn value(&self, arg: &HostArg) -> Result<Val> {
+        match arg {
+            HostArg::Const(value) => Ok(Val::Scalar(scalar::constant(*value), value.elem())),
+            HostArg::Str(_) => Err("it uses strings".to_owned()),
+            HostArg::Value(number) => {
+                let missing = || "it uses a value that is not there".to_owned();
+                self.values.get(number).cloned().ok_or_else(missing)
+            }
+        }
+    }
+
+    fn values(&self, args: &[HostArg]) -> Result<Vec<Val>> {
+        args.iter().map(|arg| self.value(arg)).collect()
+    }
+
+    fn inst(&mut self, inst: &HostInst, native: &Native) -> Result<()> {
+        let value = match &inst.kind {
+            HostKind::Run(module, args) => return self.run(inst, module.as_str(), args, native),
+            HostKind::Call(name, args) => return self.call(inst, name, args, native),
+            HostKind::Tuple(args) | HostKind::Struct(_, args) => Val::Tuple(self.values(args)?),
+            HostKind::Field(of, at) => match self.value(of)? {
+                Val::Tuple(parts) => parts.get(*at).cloned().ok_or("a field that is not there")?,
+                _ => return Err("it takes a field of what has none".to_owned()),
+            },
+            HostKind::Op(op, args) => {
+                let mut texts = Vec::new();
+                let mut elem = None;
+                for value in self.values(args)? {
+                    let Val::Scalar(text, of) = value else {
+                        return Err(format!("it applies `{}` outside of tensors", op.name()));
+                    };
+                    elem.get_or_insert(of);
+                    texts.push(text);
+                }
+                let [result] = inst.results.as_slice() else { return Err("no result".to_owned()) };
+                let HostType::Scalar(to) = result.ty else { return Err("no scalar".to_owned()) };
+                let missing =
+                    || format!("`{}` outside of tensors is not there for C yet", op.name());
+                let text = scalar::operation(*op, elem.unwrap_or(to), to, &texts);
+                self.define(to, &text.ok_or_else(missing)?)
+            }
+            HostKind::Intrinsic(what, args) => self.intrinsic(inst, *what, args)?,
+            HostKind::Assert(condition, text) => {
+                let Val::Scalar(condition, _) = self.value(condition)? else {
+                    return Err("it asserts what is no truth value".to_owned());
+                };
+                let text = kernel::quote(text);
+                self.body += &format!(
+                    "    if (!{condition}) {{ fail(message, message_size, {text}); goto done; }}\n"
+                );
+                return Ok(());
+            }
+            other => return Err(reason(other)),
+        };
+        if let [result] = inst.results.as_slice() {
+            self.values.insert(result.number, value);
+        }
+        Ok(())
+    }
+
+    /// Puts the body of a function in place of a call.
+    fn call(
+        &mut self,
+        inst: &HostInst,
+        name: &Ident,
+        args: &[HostArg],
+        native: &Native,
+    ) -> Result<()> {
+        let callee = self.lowered.program.functions.iter().find(|function| function.name == *name);
+        let callee = callee.ok_or_else(|| format!("`{name}` is missing"))?;
+        if self.depth == DEEPEST {
+            return Err(format!("calls of `{name}` are nested too deeply for C"));
+        }
+        for (param, value) in callee.body.params.iter().zip(self.values(args)?) {
+            self.values.insert(param.number, value);
+        }
+        self.depth += 1;
+        for inner in &callee.body.insts {
+            self.inst(inner, native)?;
+        }
+        self.depth -= 1;
+        for (result, value) in inst.results.iter().zip(self.values(&callee.body.results)?) {
+            self.values.insert(result.number, value);
+        }
+        Ok(())
+    }
+
+    /// A variable for a scalar.
+    fn define(&mut self, elem: Elem, text: &str) -> Val {
+        self.n_scalars += 1;
+        let number = self.n_scalars;
+        self.body += &format!("    {} v{number} = {text};\n", scalar::c_type(elem));
+        Val::Scalar(format!("v{number}"), elem)
+    }
+
+    fn intrinsic(&mut self, inst: &HostInst, what: Intrinsic, args: &[HostArg]) -> Result<Val> {
+        let to = match inst.results.first().map(|result| &result.ty) {
+            Some(HostType::Scalar(elem)) => Some(*elem),
+            _ => None,
+        };
+        match (what, self.values(args)?.as_slice(), to) {
+            (Intrinsic::Element, [Val::Tensor(at, elem, 0)], Some(_)) => {
+                let text = format!("*({} *)t[{at}].data", scalar::c_type(*elem));
+                Ok(self.define(*elem, &text))
+            }
+            (Intrinsic::Extent, [Val::Tensor(at, _, rank), _], Some(to)) => {
+                let axis = match &args[1] {
+                    HostArg::Const(axis) => axis.as_int().and_then(|a| usize::try_from(a).ok()),
+                    _ => None,
+                };
+                let axis = axis.filter(|axis| axis < rank).ok_or("it asks for a computed axis")?;
+                let text = format!("({})t[{at}].shape[{axis}]", scalar::c_type(to));
+                Ok(self.define(to, &text))
+            }
+            (Intrinsic::Scalar, [Val::Scalar(text, elem)], _) => {
+                let at = self.tensor();
+                let ty = scalar::c_type(*elem);
+                self.body += &format!(
+                    "    t[{at}].data = malloc(sizeof({ty}));\n    if (!t[{at}].data) {{ fail(message, \
+                     message_size, \"there is not enough memory\"); goto done; }}\n    t[{at}].owned = 1;\n    \
+                     *({ty} *)t[{at}].data = {text};\n"
+                );
+                Ok(Val::Tensor(at, *elem, 0))
+            }
+            (Intrinsic::Print, ..) => Err("it prints".to_owned()),
+            _ if what.effect() == Effect::World => Err("it reads or writes files".to_owned()),
+            _ => Err(format!("it does `{}` outside of tensors", what.name())),
+        }
+    }
+
+    /// Calls a kernel.
+    fn run(
+        &mut self,
+        inst: &HostInst,
+        module: &str,
+        args: &[HostArg],
+        native: &Native,
+    ) -> Result<()> {
+        let name = format!("{}_kernel_{}", self.name, self.objects.len());
+        let of = self.lowered.program.modules.iter().find(|of| of.name == module);
+        let planned = plan(of.ok_or("tensor code is missing")?, &Choices::default());
+        let planned = planned.map_err(|not| format!("its tensor code has no loops: {not}"))?;
+        let object = native.0.object(&planned.kernel, &name)?;
+        self.kernels += &kernel::describe(&planned.kernel, &object, &name, self.sources)?;
+        self.frame = Some(object.frame);
+        let (mut inputs, mut numbers) = (String::new(), String::new());
+        for value in self.values(args)? {
+            match value {
+                Val::Tensor(at, ..) => inputs += &format!("&t[{at}], "),
+                Val::Scalar(text, _) => numbers += &format!("(int64_t){text}, "),
+                Val::Tuple(_) => return Err("it passes a record to tensor code".to_owned()),
+            }
+        }
+        let mut outputs = String::new();
+        for result in &inst.results {
+            let HostType::Tensor(elem, rank) = result.ty else {
+                return Err("tensor code gives what is no tensor".to_owned());
+            };
+            let at = self.tensor();
+            outputs += &format!("&t[{at}], ");
+            self.values.insert(result.number, Val::Tensor(at, elem, rank));
+        }
+        self.body += &format!(
+            "    {{\n        tensor *const inputs[] = {{{inputs}0}};\n        const int64_t numbers[] = \
+             {{{numbers}0}};\n        tensor *const outputs[] = {{{outputs}0}};\n        \
+             if (run_kernel(&{name}_info, inputs, numbers, outputs, message, message_size)) goto done;\n    }}\n"
+        );
+        self.objects.push((name, object.code));
+        Ok(())
+    }
+
+    /// The scalars and tensors of a value, in order.
+    fn flatten(&self, value: &Val, ty: &HostType) -> Result<Vec<Val>> {
+        let types: Vec<HostType> = match ty {
+            HostType::Tuple(types) => types.clone(),
+            HostType::Struct(name) => {
+                let decl = self.lowered.program.types.iter().find_map(|decl| match decl {
+                    TypeDecl::Struct { name: of, fields } if of == name => Some(fields),
+                    _ => None,
+                });
+                decl.into_iter().flatten().map(|field| field.1.clone()).collect()
+            }
+            HostType::Scalar(_) => return Ok(vec![value.clone()]),
+            HostType::Tensor(_, rank) if *rank <= MAX_AXES => return Ok(vec![value.clone()]),
+            HostType::Tensor(..) => return Err(format!("a result has more than {MAX_AXES} axes")),
+            other => return Err(format!("it gives {other}")),
+        };
+        let Val::Tuple(parts) = value else {
+            return Err("it gives a record as a whole".to_owned());
+        };
+        let mut flat = Vec::new();
+        for (part, ty) in parts.iter().zip(&types) {
+            flat.extend(self.flatten(part, ty)?);
+        }
+        Ok(flat)
+    }
+
+    fn result(&mut self, name: &str, value: &Val) {
+        match value {
+            Val::Scalar(text, elem) => {
+                self.results.push(format!("{} *{name}", scalar::c_type(*elem)));
+                self.body += &format!("    *{name} = {text};\n");
+            }
+            Val::Tensor(at, elem, rank) => {
+                self.results.push(format!("einlang_tensor *{name}"));
+                let (tag, size) = (scalar::tag(*elem), elem.bits() / 8);
+                self.body += &format!(
+                    "    if (handed(&t[{at}], {tag}, {rank}, {size}, {name}, message, message_size)) goto done;\n"
+                );
+                self.ending += &format!("    if (status) {}_release({name});\n", self.library);
+            }
+            Val::Tuple(_) => {}
+        }
+    }
+
+    /// Adds the function to the library.
+    pub(super) fn finish(self, made: &mut Made) {
+        let params = self.params.iter().chain(&self.results).cloned();
+        let params: Vec<String> =
+            params.chain(["char *message".to_owned(), "size_t message_size".to_owned()]).collect();
+        let head = format!("int32_t {}({})", self.name, params.join(", "));
+        let doc: String = self.export.doc.iter().map(|line| format!(" {line}")).collect();
+        let doc = doc.replace("*/", "* /");
+        let doc = if doc.is_empty() { String::new() } else { format!("/*{doc} */\n") };
+        made.prototypes.push(format!("{doc}{head};\n"));
+        let cleared =
+            self.results.iter().filter_map(|result| result.strip_prefix("einlang_tensor *"));
+        let cleared: String =
+            cleared.map(|name| format!("    memset({name}, 0, sizeof *{name});\n")).collect();
+        let n = self.n_tensors.max(1);
+        made.functions += &format!(
+            "{}{head} {{\n    int32_t status = 1;\n    tensor t[{n}];\n    memset(t, 0, sizeof t);\n\
+             {cleared}{}    status = 0;\ndone:\n{}    for (int32_t i = 0; i < {n}; i++)\n        \
+             if (t[i].owned) free(t[i].data);\n    return status;\n}}\n\n",
+            self.kernels, self.body, self.ending
+        );
+        made.objects.extend(self.objects);
+        made.frame = made.frame.or(self.frame);
+    }
+}
+
+/// Why an instruction has no C.
+fn reason(kind: &HostKind) -> String {
+    let what = match kind {
+        HostKind::Variant(..) | HostKind::Match(..) => "it works with variants of an enum",
+        HostKind::List(_) => "it makes a list",
+        HostKind::If(..) | HostKind::Switch(..) => "it branches outside of tensors",
+        HostKind::For(..) | HostKind::While(..) => "it loops outside of tensors",
+        HostKind::Closure(..) | HostKind::Apply(..) => "it passes functions as values",
+        HostKind::Format(_) => "it makes strings",
+        HostKind::Try(_) => "it catches errors",
+        HostKind::Trap(..) | HostKind::Fail(..) => "it stops the program",
+        _ => "it works outside of tensors",
+    };
+    what.to_owned()
+}

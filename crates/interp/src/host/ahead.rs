@@ -1,0 +1,95 @@
+//! The code of a program's modules: made when it is asked for, or before, by other threads.
+//!
+//! Machine code takes milliseconds to make, and modules do not depend on each other. While a program
+//! runs, the other processors make the code that it will want next; what is being made elsewhere is
+//! waited for. Invariant: a module is compiled at most once, and which thread does it changes nothing.
+
+use std::collections::HashMap;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+
+use einlang_loops::plan::Choices;
+use einlang_tir::module::Module;
+
+use crate::bytecode::Compiled;
+use crate::options::{Backend, Options};
+
+/// The stack of a thread that compiles; pages that are never touched cost nothing.
+const STACK_BYTES: usize = 256 << 20;
+
+/// The modules of a program, each with its code once that is made.
+pub(crate) struct Kernels<'p> {
+    modules: &'p [Module],
+    by_name: HashMap<&'p str, usize>,
+    made: Vec<OnceLock<Result<Arc<Compiled>, String>>>,
+    /// The module that the next idle thread compiles.
+    next: AtomicUsize,
+    choices: Choices,
+    options: &'p Options,
+}
+
+impl<'p> Kernels<'p> {
+    pub(crate) fn new(modules: &'p [Module], options: &'p Options) -> Kernels<'p> {
+        let choices = Choices {
+            storage: options.storage,
+            checked: options.checked,
+            schedules: options.schedules.clone(),
+        };
+        let made = modules.iter().map(|_| OnceLock::new()).collect();
+        let names = modules.iter().enumerate().map(|(at, module)| (module.name.as_str(), at));
+        let by_name = names.collect();
+        Kernels { modules, by_name, made, next: AtomicUsize::new(0), choices, options }
+    }
+
+    /// The code of a module, or why it has none; nothing if there is no such module.
+    pub(crate) fn get(&self, name: &str) -> Option<Result<Arc<Compiled>, String>> {
+        self.by_name.get(name).map(|at| self.compile(*at))
+    }
+
+    fn compile(&self, at: usize) -> Result<Arc<Compiled>, String> {
+        let module = &self.modules[at];
+        let make = || {
+            if let Some(kept) = self.options.kept.get(&module.name) {
+                return kept;
+            }
+            let made = Compiled::new(module, &self.choices, self.options).map(Arc::new);
+            self.options.kept.put(&module.name, &made);
+            made
+        };
+        self.made[at].get_or_init(make).clone()
+    }
+
+    /// Runs a program while other threads compile what it may want.
+    pub(crate) fn ahead<T>(&self, run: impl FnOnce() -> T) -> T {
+        let n_modules = self.modules.len();
+        if self.options.backend != Backend::Native || n_modules < 2 {
+            return run();
+        }
+        let n_threads = thread::available_parallelism().map_or(1, NonZero::get).min(n_modules);
+        thread::scope(|scope| {
+            for _ in 1..n_threads.max(2) {
+                // Without another thread everything is compiled when it is asked for.
+                let builder = thread::Builder::new().stack_size(STACK_BYTES);
+                let _ = builder.spawn_scoped(scope, || self.compile_next());
+            }
+            let result = run();
+            self.next.store(n_modules, Ordering::Relaxed);
+            result
+        })
+    }
+
+    /// Compiles what nobody compiles yet, until there is nothing left.
+    fn compile_next(&self) {
+        loop {
+            let at = self.next.fetch_add(1, Ordering::Relaxed);
+            if at >= self.modules.len() {
+                return;
+            }
+            if self.made[at].get().is_none() {
+                let _ = self.compile(at);
+            }
+        }
+    }
+}

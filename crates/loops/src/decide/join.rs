@@ -1,0 +1,177 @@
+//! `join_producers`: what a recurrence consumes step by step is computed step by step.
+//!
+//! A group whose points are read by one recurrence only, each within a few rounds of its loop, is
+//! moved into that recurrence's group. The order of the joint group then has one loop for both, and
+//! the producer keeps a window like any recurrence: a score that is computed per step is never
+//! stored whole.
+//!
+//! Invariant: the bindings, their clauses and all values stay what they are; only which group a
+//! binding belongs to changes, and only where windows for all its tensors were proved.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use einlang_index::Facts;
+use einlang_tir::module::{Binding, Group, Module};
+use einlang_tir::region::InstKind;
+use einlang_tir::types::Ident;
+
+use super::windows::Observers;
+use super::{Deciding, Storage, decide, reads_itself_by_data};
+use crate::schedule::{Compute, GroupSchedule, Layout, Nest};
+
+/// A recurrence takes in producers until it has so many clauses: orders are searched for in time
+/// that grows faster than their number.
+const MOST_CLAUSES: usize = 24;
+
+/// Moves producers into the groups of the recurrences that consume them.
+pub fn join_producers(module: Module) -> Module {
+    if module.groups.len() < 2 {
+        return module;
+    }
+    let Ok(alone) = decide(&module, Storage::Window) else { return module };
+    let stored: HashSet<Ident> = alone
+        .groups
+        .iter()
+        .flat_map(|group| &group.tensors)
+        .filter(|tensor| tensor.compute == Compute::Here)
+        .map(|tensor| tensor.name.clone())
+        .collect();
+    let is_loop = |group: &&Group| {
+        let first = group.bindings.first().and_then(|binding| alone.group(&binding.name));
+        first.is_some_and(|schedule| has_loop(&schedule.nest))
+    };
+    let consumers: Vec<Ident> = module
+        .groups
+        .iter()
+        .rev()
+        .filter(|group| group.until.is_none() && !reads_itself_by_data(group))
+        .filter(is_loop)
+        .filter_map(|group| group.bindings.first().map(|binding| binding.name.clone()))
+        .collect();
+    let (readers, whole) = (readers(&module), Observers::of(&module).whole());
+    let mut joining = Joining { facts: module.facts(), module, stored, readers, whole };
+    consumers.iter().for_each(|consumer| joining.feed(consumer));
+    joining.module
+}
+
+fn has_loop(nest: &Nest) -> bool {
+    match nest {
+        Nest::Points { .. } => false,
+        Nest::Phases(phases) => phases.iter().any(has_loop),
+        Nest::Loop { .. } => true,
+    }
+}
+
+struct Joining {
+    module: Module,
+    facts: Facts,
+    /// The tensors that have memory of their own.
+    stored: HashSet<Ident>,
+    /// For each tensor, the groups that read it, by the first tensor they had at the beginning.
+    readers: HashMap<Ident, HashSet<Ident>>,
+    /// What is seen as a whole.
+    whole: HashSet<Ident>,
+}
+
+impl Joining {
+    /// Moves the producers of one recurrence into its group, nearest first.
+    fn feed(&mut self, consumer: &Ident) {
+        let Some(mut at) = self.position(consumer) else { return };
+        let mut producer = at;
+        while producer > 0 {
+            producer -= 1;
+            if let Some((joint, n_moved)) = self.joined(producer, at) {
+                self.module = joint;
+                at -= n_moved;
+                producer = producer.min(at);
+            }
+        }
+    }
+
+    fn position(&self, name: &Ident) -> Option<usize> {
+        self.module.groups.iter().position(|group| has(group, name))
+    }
+
+    /// The module with one group moved into another, together with what is computed at reads in
+    /// between, and how many were moved. Every tensor that moves must get a window and none may
+    /// lose its own.
+    fn joined(&self, producer: usize, consumer: usize) -> Option<(Module, usize)> {
+        let stored = |group: &Group| group.bindings.iter().all(|b| self.stored.contains(&b.name));
+        if !stored(&self.module.groups[producer]) {
+            return None;
+        }
+        let moving = self.moving(producer, consumer)?;
+        let groups = moving.iter().chain([&consumer]).map(|at| &self.module.groups[*at]);
+        let clauses = groups.flat_map(|group| &group.bindings).map(|binding| binding.clauses.len());
+        if clauses.sum::<usize>() > MOST_CLAUSES {
+            return None;
+        }
+        let mut joint = self.module.clone();
+        let mut bindings = Vec::new();
+        for at in moving.iter().rev() {
+            bindings.splice(0..0, joint.groups.remove(*at).bindings);
+        }
+        let names: Vec<Ident> = bindings.iter().map(|binding| binding.name.clone()).collect();
+        let at = consumer - moving.len();
+        joint.groups[at].bindings.splice(0..0, bindings);
+        let before = self.windows(&self.module, consumer)?;
+        let after = self.windows(&joint, at)?;
+        let is_windowed = |name: &Ident| after.get(name) == Some(&true);
+        let kept = before.iter().all(|(name, windowed)| !windowed || is_windowed(name));
+        (kept && names.iter().all(is_windowed)).then_some((joint, moving.len()))
+    }
+
+    /// The groups that move with a producer, in order: itself and those between it and the consumer
+    /// that are computed where they are read. `None` if anything else reads one of them.
+    fn moving(&self, producer: usize, consumer: usize) -> Option<BTreeSet<usize>> {
+        let (mut moving, mut waiting) = (BTreeSet::new(), vec![producer]);
+        while let Some(at) = waiting.pop() {
+            if at == consumer || !moving.insert(at) {
+                continue;
+            }
+            let group = &self.module.groups[at];
+            let bindings = &group.bindings;
+            let inline = |b: &Binding| !self.stored.contains(&b.name);
+            let fits = at < consumer && (at == producer || bindings.iter().all(inline));
+            let whole = bindings.iter().any(|binding| self.whole.contains(&binding.name));
+            if !fits || whole || group.until.is_some() || reads_itself_by_data(group) {
+                return None;
+            }
+            let readers = bindings.iter().filter_map(|binding| self.readers.get(&binding.name));
+            for reader in readers.flatten() {
+                waiting.push(self.position(reader)?);
+            }
+        }
+        Some(moving)
+    }
+
+    /// Which tensors of a group have a window.
+    fn windows(&self, module: &Module, group: usize) -> Option<HashMap<Ident, bool>> {
+        let observers = Some(Observers::of(module));
+        let deciding = Deciding { module, facts: self.facts.clone(), observers };
+        let decided: GroupSchedule = deciding.alone(&module.groups[group]).ok()?;
+        let windowed = |layouts: &[Layout]| layouts.iter().any(|l| matches!(l, Layout::Mod(_)));
+        let tensors = decided.tensors.into_iter();
+        Some(tensors.map(|tensor| (tensor.name, windowed(&tensor.storage))).collect())
+    }
+}
+
+fn has(group: &Group, name: &Ident) -> bool {
+    group.bindings.iter().any(|binding| binding.name == *name)
+}
+
+/// The tensors whose clauses read a tensor, by its name.
+fn readers(module: &Module) -> HashMap<Ident, HashSet<Ident>> {
+    let mut found: HashMap<Ident, HashSet<Ident>> = HashMap::new();
+    for group in &module.groups {
+        let Some(name) = group.bindings.first().map(|binding| &binding.name) else { continue };
+        for region in group.regions() {
+            region.for_each_inst(&mut |inst| {
+                if let InstKind::Read(read) = &inst.kind {
+                    found.entry(read.place.tensor.clone()).or_default().insert(name.clone());
+                }
+            });
+        }
+    }
+    found
+}

@@ -1,0 +1,203 @@
+//! `contract_products`: a product that is added to something becomes one operation, `fma`.
+//!
+//! It rounds once instead of twice, so results differ in their last bits from those of the oracle,
+//! within the error that the sum has anyway; a schedule has to ask for it. A sum of products that may
+//! be reassociated becomes a chain of `fma` over blocks of [`BLOCK`] terms, whose sums are added one
+//! after the other: an association by positions alone.
+
+use std::collections::HashMap;
+
+use einlang_index::{MinMax, Quasi, Var, Vars};
+use einlang_tir::constant::Const;
+use einlang_tir::op::Op;
+use einlang_tir::region::Value;
+use einlang_tir::types::Elem;
+
+use super::rewrite::{blocks, next_value_of, uses};
+use crate::ir::{Block, Combine, Fold, FoldStart, Kernel, Operand, Range, Stmt};
+
+/// How many terms are added in one chain.
+const BLOCK: i64 = 256;
+
+/// Contracts the products of a kernel.
+pub(super) fn contract_products(kernel: &mut Kernel) {
+    let next = next_value_of(kernel);
+    let mut counts = HashMap::new();
+    uses(&mut kernel.body, &mut counts);
+    let known = HashMap::new();
+    let mut contract = Contract { next, counts, vars: &mut kernel.vars, known };
+    contract.block(&mut kernel.body);
+}
+
+struct Contract<'k> {
+    next: u32,
+    counts: HashMap<u32, usize>,
+    vars: &'k mut Vars,
+    /// The sizes that are bound to numbers here.
+    known: HashMap<Var, i64>,
+}
+
+/// Whether products of a type may be contracted.
+fn is_contracted(elem: Elem) -> bool {
+    matches!(elem, Elem::F32 | Elem::F64)
+}
+
+impl Contract<'_> {
+    fn fresh(&mut self, elem: Elem) -> Value {
+        let number = self.next;
+        self.next = self.next.saturating_add(1);
+        Value { number, elem }
+    }
+
+    fn block(&mut self, block: &mut Block) {
+        let mut products: HashMap<u32, [Operand; 2]> = HashMap::new();
+        let mut gone: Vec<u32> = Vec::new();
+        let mut stmts = Vec::with_capacity(block.stmts.len());
+        let known = self.known.clone();
+        for mut stmt in std::mem::take(&mut block.stmts) {
+            if let Stmt::Bind { var, expr } = &stmt {
+                self.known.remove(var);
+                self.known.extend(expr.as_constant().map(|value| (*var, value)));
+            }
+            blocks(&mut stmt, &mut |block| self.block(block));
+            if let Stmt::Fold(fold) = &mut stmt {
+                self.fold(fold);
+            }
+            if let Stmt::Op { result, op, args, .. } = &stmt
+                && is_contracted(result.elem)
+            {
+                match (op, &args[..]) {
+                    (Op::Mul, [a, b]) if self.counts.get(&result.number) == Some(&1) => {
+                        products.insert(result.number, [*a, *b]);
+                    }
+                    (Op::Add | Op::Sub, [a, b]) => {
+                        if let Some(number) =
+                            self.added(*result, *op, [*a, *b], &products, &mut stmts)
+                        {
+                            gone.push(number);
+                            continue;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            stmts.push(stmt);
+        }
+        let is_gone = |stmt: &Stmt| matches!(stmt, Stmt::Op { op: Op::Mul, result, .. } if gone.contains(&result.number));
+        stmts.retain(|stmt| !is_gone(stmt));
+        block.stmts = stmts;
+        self.known = known;
+    }
+
+    /// Adds a product to something; the product that is not needed any more.
+    fn added(
+        &mut self,
+        result: Value,
+        op: Op,
+        [a, b]: [Operand; 2],
+        products: &HashMap<u32, [Operand; 2]>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<u32> {
+        let product = |operand: &Operand| match operand {
+            Operand::Value(value) => products.get(&value.number).map(|p| (value.number, *p)),
+            Operand::Const(_) => None,
+        };
+        let ((number, [x, y]), other, first) = match (product(&a), product(&b)) {
+            (_, Some(found)) => (found, a, false),
+            (Some(found), None) => (found, b, true),
+            (None, None) => return None,
+        };
+        let (mut x, mut other) = (x, other);
+        if op == Op::Sub {
+            let turned = if first { &mut other } else { &mut x };
+            let negative = self.fresh(result.elem);
+            out.push(Stmt::Op { result: negative, op: Op::Neg, args: vec![*turned], site: None });
+            *turned = negative.into();
+        }
+        out.push(Stmt::Op { result, op: Op::Fma, args: vec![x, y, other], site: None });
+        Some(number)
+    }
+
+    /// Makes a sum of products a chain.
+    fn fold(&mut self, fold: &mut Fold) {
+        let sums = matches!(fold.combine, Combine::Op(Op::Add) | Combine::Pairs(Op::Add));
+        let free = matches!(fold.combine, Combine::Pairs(_));
+        let simple = fold.guard.is_none() && fold.key.is_none() && fold.resume.is_none();
+        let ([result], FoldStart::From(_), true) = (&fold.results[..], &fold.start, sums && simple)
+        else {
+            return;
+        };
+        let elem = result.elem;
+        let Some(factors) = self.product(&mut fold.body, elem) else { return };
+        let parts = if free { self.parts(fold) } else { None };
+        let terms = std::mem::take(&mut fold.body.stmts);
+        let chain = self.chain(elem, terms, factors);
+        fold.body = Block::default();
+        let Some((over, part)) = parts else {
+            fold.combine = chain;
+            return;
+        };
+        let inner = self.fresh(elem);
+        let body = Block::default();
+        let nothing = Const::float(elem, -0.0);
+        let inner_fold = Fold {
+            results: vec![inner],
+            ranges: vec![part],
+            within: fold.within.take(),
+            guard: None,
+            body,
+            combine: chain,
+            start: FoldStart::From(vec![nothing.into()]),
+            resume: None,
+            key: None,
+        };
+        fold.ranges = vec![over];
+        fold.combine = Combine::Op(Op::Add);
+        fold.body =
+            Block { stmts: vec![Stmt::Fold(Box::new(inner_fold))], results: vec![inner.into()] };
+    }
+
+    /// The factors that a block yields the product of, and nothing else of it.
+    fn product(&self, body: &mut Block, elem: Elem) -> Option<[Operand; 2]> {
+        let [Operand::Value(term)] = &body.results[..] else { return None };
+        let Some(Stmt::Op { result, op: Op::Mul, args, .. }) = body.stmts.last() else {
+            return None;
+        };
+        let [x, y] = args[..] else { return None };
+        let once = self.counts.get(&term.number) == Some(&1);
+        if result.number != term.number || !once || !is_contracted(elem) {
+            return None;
+        }
+        body.stmts.pop();
+        Some([x, y])
+    }
+
+    /// The blocks of a long sum: their numbers, and the terms of one.
+    fn parts(&mut self, fold: &Fold) -> Option<(Range, Range)> {
+        let [range] = &fold.ranges[..] else { return None };
+        let trip = range.hi.sub(&range.lo).ok()?;
+        let mut known = true;
+        trip.for_each_var(&mut |var| known &= self.known.contains_key(&var));
+        let number = trip.eval(&|var| self.known.get(&var).copied().unwrap_or(0));
+        if known && number.is_ok_and(|n| n <= i128::from(BLOCK)) {
+            return None;
+        }
+        let name = self.vars.name(range.var).unwrap_or("k").trim_end_matches('\'').to_owned();
+        let var = self.vars.index(&name);
+        let first = range.lo.add_scaled(&Quasi::from(var), BLOCK).ok()?;
+        let end = first.add_constant(BLOCK).ok()?;
+        let hi = MinMax::min_of([range.hi.clone(), end]).ok()?;
+        let n_blocks = trip.ceil_div(BLOCK).ok()?;
+        let over = Range { var, lo: MinMax::from(0), hi: n_blocks, down: false };
+        Some((over, Range { var: range.var, lo: first, hi, down: false }))
+    }
+
+    /// Adds the product of two factors to the state. What they are made of stands right before, so
+    /// that it need not be kept while other states have their turn.
+    fn chain(&mut self, elem: Elem, mut stmts: Vec<Stmt>, [x, y]: [Operand; 2]) -> Combine {
+        let (state, result) = (self.fresh(elem), self.fresh(elem));
+        stmts.push(Stmt::Op { result, op: Op::Fma, args: vec![x, y, state.into()], site: None });
+        let block = Block { stmts, results: vec![result.into()] };
+        Combine::Block { left: vec![state], right: Vec::new(), block }
+    }
+}

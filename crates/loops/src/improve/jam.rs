@@ -1,0 +1,187 @@
+//! `jam_rounds`: several rounds of a loop at once, their loops and folds made one.
+//!
+//! A loop `unroll U` around others becomes `U` copies of its body that go through the loops inside
+//! together: a fold then has the states of all copies, which is what keeps a tile of a matrix product
+//! in registers. Fewer than `U` rounds run as they were, and so do those after the first `U`. Rounds of such a loop are independent, so
+//! their statements may be interleaved.
+
+use einlang_index::{Affine, Constraint, Domain, MinMax, Quasi, Set, Vars};
+
+use super::copy::Copy;
+use super::rewrite::{blocks, next_value_of};
+use crate::ir::{Block, Combine, Condition, Fold, FoldStart, Kernel, Loop, Range, Role, Stmt};
+
+/// Jams the loops of a kernel that are to be unrolled; whether there were any.
+pub(super) fn jam_rounds(kernel: &mut Kernel) -> bool {
+    let next = next_value_of(kernel);
+    let mut jam = Jam { next, vars: &mut kernel.vars, any: false };
+    jam.block(&mut kernel.body);
+    jam.any
+}
+
+struct Jam<'k> {
+    next: u32,
+    vars: &'k mut Vars,
+    any: bool,
+}
+
+impl Jam<'_> {
+    fn block(&mut self, block: &mut Block) {
+        for stmt in &mut block.stmts {
+            blocks(stmt, &mut |block| self.block(block));
+            if let Stmt::Loop(of) = stmt
+                && let Role::Unroll(n) = of.role
+                && let Some(jammed) = self.looped(of, n)
+            {
+                *stmt = jammed;
+                self.any = true;
+            }
+        }
+    }
+
+    /// The loop, or its copies where it has as many rounds as there are.
+    fn looped(&mut self, of: &Loop, n: u32) -> Option<Stmt> {
+        let holds_loops = |stmt: &Stmt| matches!(stmt, Stmt::Loop(_) | Stmt::Fold(_));
+        let range = &of.range;
+        if range.down || of.until.is_some() || !of.body.stmts.iter().any(holds_loops) {
+            return None;
+        }
+        let full = has_rounds(&range.lo, &range.hi, i64::from(n))?;
+        let name = self.vars.name(range.var).unwrap_or("i").trim_end_matches('\'').to_owned();
+        let base = self.vars.index(&name);
+        let mut copy = Copy::new(self.next, self.vars);
+        let mut copies = Vec::with_capacity(n as usize);
+        for at in 0..i64::from(n) {
+            let is = Quasi::from(base).add_constant(at).ok()?;
+            copies.push(copy.block_at(&of.body, range.var, &is)?.stmts);
+        }
+        // Where there are more rounds than that, the others follow one by one.
+        let beyond = copy.block_at(&of.body, range.var, &Quasi::from(range.var))?;
+        self.next = copy.next;
+        let mut stmts = vec![Stmt::Bind { var: base, expr: range.lo.clone() }];
+        stmts.extend(self.jam(copies)?);
+        let next = Range { lo: range.lo.add_constant(i64::from(n)).ok()?, ..range.clone() };
+        let beyond = Loop { range: next, role: Role::Seq, until: None, body: beyond };
+        stmts.push(Stmt::Loop(Box::new(beyond)));
+        let rest = Loop { role: Role::Seq, ..of.clone() };
+        Some(Stmt::If {
+            results: Vec::new(),
+            condition: Condition::Within(Domain::new([], full)),
+            then: Block { stmts, results: Vec::new() },
+            otherwise: Block { stmts: vec![Stmt::Loop(Box::new(rest))], results: Vec::new() },
+        })
+    }
+
+    /// Statement by statement, all copies together.
+    fn jam(&mut self, copies: Vec<Vec<Stmt>>) -> Option<Vec<Stmt>> {
+        let mut columns: Vec<_> = copies.into_iter().map(Vec::into_iter).collect();
+        let mut stmts = Vec::new();
+        loop {
+            let row: Vec<Stmt> = columns.iter_mut().filter_map(Iterator::next).collect();
+            match &row[..] {
+                [] => return Some(stmts),
+                [Stmt::Loop(_), ..] => stmts.push(self.loops(row)?),
+                [Stmt::Fold(_), ..] => stmts.push(self.folds(row)?),
+                _ => stmts.extend(row),
+            }
+        }
+    }
+
+    fn loops(&mut self, row: Vec<Stmt>) -> Option<Stmt> {
+        let mut bodies = Vec::with_capacity(row.len());
+        let mut first: Option<Loop> = None;
+        for stmt in row {
+            let Stmt::Loop(mut of) = stmt else { return None };
+            bodies.push(std::mem::take(&mut of.body.stmts));
+            match &first {
+                Some(first) if first.range != of.range => return None,
+                Some(_) => {}
+                None => first = Some(*of),
+            }
+        }
+        let mut of = first?;
+        of.body.stmts = self.jam(bodies)?;
+        Some(Stmt::Loop(Box::new(of)))
+    }
+
+    fn folds(&mut self, row: Vec<Stmt>) -> Option<Stmt> {
+        let mut all: Option<Fold> = None;
+        let mut bodies = Vec::with_capacity(row.len());
+        for stmt in row {
+            let Stmt::Fold(fold) = stmt else { return None };
+            let mut fold = self.with_block(*fold)?;
+            bodies.push(std::mem::take(&mut fold.body.stmts));
+            all = Some(match all {
+                None => fold,
+                Some(before) => joined(before, fold)?,
+            });
+        }
+        let mut fold = all?;
+        fold.body.stmts = self.jam(bodies)?;
+        Some(Stmt::Fold(Box::new(fold)))
+    }
+
+    /// The fold with a block that combines.
+    fn with_block(&mut self, mut fold: Fold) -> Option<Fold> {
+        if fold.guard.is_some() || !matches!(fold.start, FoldStart::From(_)) {
+            return None;
+        }
+        if let Combine::Op(op) = fold.combine {
+            let value = *fold.results.first()?;
+            let mut copy = Copy::new(self.next, self.vars);
+            let (a, b, result) = (copy.fresh(value), copy.fresh(value), copy.fresh(value));
+            self.next = copy.next;
+            let args = vec![a.into(), b.into()];
+            let stmts = vec![Stmt::Op { result, op, args, site: None }];
+            let block = Block { stmts, results: vec![result.into()] };
+            fold.combine = Combine::Block { left: vec![a], right: vec![b], block };
+        }
+        matches!(fold.combine, Combine::Block { .. }).then_some(fold)
+    }
+}
+
+/// Two folds over the same points as one.
+fn joined(mut a: Fold, b: Fold) -> Option<Fold> {
+    if a.ranges != b.ranges || a.within.is_some() || b.within.is_some() {
+        return None;
+    }
+    a.results.extend(b.results);
+    a.body.results.extend(b.body.results);
+    let (FoldStart::From(start), FoldStart::From(more)) = (&mut a.start, b.start) else {
+        return None;
+    };
+    start.extend(more);
+    let (
+        Combine::Block { left, right, block },
+        Combine::Block { left: more_left, right: more_right, block: more },
+    ) = (&mut a.combine, b.combine)
+    else {
+        return None;
+    };
+    left.extend(more_left);
+    right.extend(more_right);
+    block.stmts.extend(more.stmts);
+    block.results.extend(more.results);
+    Some(a)
+}
+
+/// When a range has at least so many values: every upper bound is that far from every lower one.
+fn has_rounds(lo: &MinMax, hi: &MinMax, n: i64) -> Option<Set> {
+    let leaves = |bound: &MinMax, max: bool| -> Option<Vec<Affine>> {
+        let list = match (bound, max) {
+            (MinMax::Value(expr), _) => return Some(vec![expr.as_affine()?.clone()]),
+            (MinMax::Max(list), true) | (MinMax::Min(list), false) => list,
+            _ => return None,
+        };
+        list.iter().map(|bound| bound.as_quasi()?.as_affine().cloned()).collect()
+    };
+    let mut all = Vec::new();
+    let his = leaves(hi, false)?;
+    for lo in leaves(lo, true)? {
+        let end = lo.add_constant(n).ok()?;
+        for hi in &his {
+            all.push(Constraint::ge(hi, &end).ok()?);
+        }
+    }
+    Set::new(all).ok()
+}

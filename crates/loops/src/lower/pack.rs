@@ -1,0 +1,94 @@
+//! Copies of inputs in panels: what a tile of a product reads lies in one piece of memory then.
+
+use einlang_index::{MinMax, Quasi, Var};
+use einlang_tir::types::{Elem, Ident};
+
+use super::{Lower, NotLowered, Result};
+use crate::ir::{
+    Access, Block, Buffer, BufferDim, BufferId, Layout, Loop, Range, Role, Stmt, Subscript,
+};
+use crate::schedule::Pack;
+
+/// The most planes of a panel that are lanes of one vector.
+const MOST_LANES: i64 = 64;
+
+impl Lower<'_> {
+    /// Copies an input into panels, which are read instead of it.
+    pub(super) fn pack(&mut self, pack: &Pack, out: &mut Vec<Stmt>) -> Result<()> {
+        let name = pack.tensor.as_str();
+        let input = self.tensors.get(&pack.tensor).copied();
+        let input = input.filter(|id| (id.0 as usize) < self.kernel.n_inputs);
+        let from = input.ok_or_else(|| NotLowered::new(format!("no input `{name}` to pack")))?;
+        let of = self.kernel.buffers[from.0 as usize].clone();
+        let Some(axis) = of.dims.get(pack.axis) else {
+            return Err(NotLowered::new(format!("no axis {} of `{name}` to pack", pack.axis)));
+        };
+        let (extent, width) = (axis.extent.clone(), pack.width);
+        let full = |extent: Quasi| BufferDim { extent, layout: Layout::Full };
+        let mut dims = vec![full(extent.ceil_div(width)?)];
+        let others = of.dims.iter().enumerate().filter(|(at, _)| *at != pack.axis);
+        dims.extend(others.map(|(_, dim)| full(dim.extent.clone())));
+        dims.push(full(Quasi::from(width)));
+        let vars: Vec<Var> = dims.iter().map(|_| self.kernel.vars.index("p")).collect();
+        let name = Ident::new(&format!("{name}.packed"));
+        let to = self.kernel.add_buffer(Buffer { name, dims, ..of.clone() });
+        out.push(Stmt::Alloc(to));
+        out.push(self.copy_panels(from, to, of.elem, &vars, (&extent, pack.axis, width))?);
+        self.tensors.insert(pack.tensor.clone(), to);
+        self.panels.insert(to, (pack.axis, width));
+        Ok(())
+    }
+
+    fn copy_panels(
+        &mut self,
+        from: BufferId,
+        to: BufferId,
+        elem: Elem,
+        vars: &[Var],
+        (extent, axis, width): (&Quasi, usize, i64),
+    ) -> Result<Stmt> {
+        let ([panel, others @ ..], Some(inside)) = (&vars[..vars.len() - 1], vars.last()) else {
+            return Err(NotLowered::new("a panel of a scalar"));
+        };
+        let mut at: Vec<Quasi> = others.iter().map(|var| Quasi::from(*var)).collect();
+        let first = Quasi::from(*panel).scale(width)?;
+        at.insert(axis.min(at.len()), first.add(&Quasi::from(*inside))?);
+        let result = self.fresh(elem);
+        let at = at.into_iter().map(Subscript::Index).collect();
+        let load = Stmt::Load { result, buffer: from, at, access: Access::Proved };
+        let at = vars.iter().map(|var| Quasi::from(*var)).collect();
+        let store = Stmt::Store { buffer: to, at, value: result.into() };
+        let left = MinMax::Value(extent.sub(&first)?);
+        let hi = MinMax::min_of([MinMax::from(width), left])?;
+        let role = match width {
+            2..=MOST_LANES => Role::Lane(width as u32),
+            _ => Role::Par,
+        };
+        let range = Range { var: *inside, lo: MinMax::from(0), hi, down: false };
+        let mut stmt = looped(range, role, vec![load, store]);
+        let dims = &self.kernel.buffers[to.0 as usize].dims;
+        for (var, dim) in vars.iter().zip(dims).take(vars.len() - 1).rev() {
+            let hi = MinMax::Value(dim.extent.clone());
+            let range = Range { var: *var, lo: MinMax::from(0), hi, down: false };
+            stmt = looped(range, Role::Par, vec![stmt]);
+        }
+        Ok(stmt)
+    }
+
+    /// The subscripts of an input in panels.
+    pub(super) fn in_panels(&self, buffer: BufferId, at: &[Subscript]) -> Result<Vec<Subscript>> {
+        let Some((axis, width)) = self.panels.get(&buffer).copied() else { return Ok(at.to_vec()) };
+        let Some(Subscript::Index(along)) = at.get(axis) else {
+            return Err(NotLowered::new("data as a subscript of an input in panels"));
+        };
+        let mut place = vec![Subscript::Index(along.floor_div(width)?)];
+        place.extend(at.iter().enumerate().filter(|(i, _)| *i != axis).map(|(_, s)| s.clone()));
+        place.push(Subscript::Index(along.floor_mod(width)?));
+        Ok(place)
+    }
+}
+
+fn looped(range: Range, role: Role, stmts: Vec<Stmt>) -> Stmt {
+    let body = Block { stmts, results: Vec::new() };
+    Stmt::Loop(Box::new(Loop { range, role, until: None, body }))
+}

@@ -1,0 +1,229 @@
+//! Tangents of straight-line host code.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Host;
+use crate::ad::fault::{Fault, R};
+use crate::host::{Effect, HostArg, HostDef, HostInst, HostKind, HostType, Intrinsic};
+use crate::op::Op;
+use crate::types::{Elem, Loc};
+
+/// Code with tangents, as it is written.
+pub(super) struct Dual<'h, 'a> {
+    pub(super) host: &'h mut Host<'a>,
+    /// Values that were copied, by the value they are a copy of.
+    pub(super) copies: HashMap<u32, HostArg>,
+    /// The tangents that are not zero, by the value they belong to.
+    pub(super) tangents: HashMap<u32, HostArg>,
+    /// Integers that were made of floats with a tangent.
+    pub(super) rounded: HashSet<u32>,
+    /// Whether values have to be computed once more, because this is another block.
+    pub(super) copying: bool,
+    pub(super) out: Vec<HostInst>,
+    pub(super) loc: Loc,
+}
+
+impl<'h, 'a> Dual<'h, 'a> {
+    pub(super) fn new(host: &'h mut Host<'a>, loc: Loc) -> Dual<'h, 'a> {
+        let (copies, tangents) = (HashMap::new(), HashMap::new());
+        let (rounded, out) = (HashSet::new(), Vec::new());
+        Dual { host, copies, tangents, rounded, copying: false, out, loc }
+    }
+
+    /// A new value.
+    pub(super) fn value(&mut self, ty: HostType, kind: HostKind) -> HostArg {
+        let def = self.host.new_def(ty);
+        let value = HostArg::Value(def.number);
+        self.out.push(HostInst { results: vec![def], kind, loc: self.loc });
+        value
+    }
+
+    /// The operand as it is called here.
+    pub(super) fn arg(&self, arg: &HostArg) -> HostArg {
+        match arg {
+            HostArg::Value(number) => self.copies.get(number).unwrap_or(arg).clone(),
+            _ => arg.clone(),
+        }
+    }
+
+    pub(super) fn args(&self, args: &[HostArg]) -> Vec<HostArg> {
+        args.iter().map(|arg| self.arg(arg)).collect()
+    }
+
+    pub(super) fn tangent(&self, arg: &HostArg) -> Option<HostArg> {
+        match arg {
+            HostArg::Value(number) => self.tangents.get(number).cloned(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn tangent_or_zero(&mut self, arg: &HostArg) -> HostArg {
+        if let Some(tangent) = self.tangent(arg) {
+            return tangent;
+        }
+        let (ty, value) = (self.host.type_of(arg), self.arg(arg));
+        self.value(ty, HostKind::Intrinsic(Intrinsic::ZerosLike, vec![value]))
+    }
+
+    /// The operand's tangent if its type has one, else the operand.
+    pub(super) fn part(&mut self, arg: &HostArg) -> HostArg {
+        match self.host.carries(&self.host.type_of(arg)) {
+            true => self.tangent_or_zero(arg),
+            false => self.arg(arg),
+        }
+    }
+
+    /// New results for a copy of an instruction.
+    pub(super) fn copied_defs(&mut self, defs: &[HostDef]) -> Vec<HostDef> {
+        let mut copied = Vec::with_capacity(defs.len());
+        for def in defs {
+            let fresh = self.host.new_def(def.ty.clone());
+            self.copies.insert(def.number, HostArg::Value(fresh.number));
+            copied.push(fresh);
+        }
+        copied
+    }
+
+    fn is_active(&self, args: &[HostArg]) -> bool {
+        args.iter().any(|arg| self.tangent(arg).is_some())
+    }
+
+    /// Writes an instruction, if values are copied, and the tangents of its results.
+    pub(super) fn inst(&mut self, inst: &HostInst) -> R<()> {
+        self.loc = inst.loc;
+        match &inst.kind {
+            HostKind::If(..)
+            | HostKind::Switch(..)
+            | HostKind::Match(..)
+            | HostKind::For(..)
+            | HostKind::While(..)
+            | HostKind::Try(_)
+            | HostKind::Call(..)
+            | HostKind::Apply(..) => return self.control(inst),
+            HostKind::Intrinsic(intrinsic, _)
+                if intrinsic.effect() == Effect::World && inst.results.is_empty() =>
+            {
+                return Ok(());
+            }
+            _ => {}
+        }
+        let args: Vec<HostArg> = inst.args().into_iter().cloned().collect();
+        if self.copying {
+            let given = self.args(&args);
+            let results = self.copied_defs(&inst.results);
+            let kind = with_args(&inst.kind, given);
+            self.out.push(HostInst { results, kind, loc: inst.loc });
+        }
+        match &inst.kind {
+            HostKind::Op(op, _) => self.operation(inst, *op, &args),
+            _ if !self.is_active(&args) => Ok(()),
+            HostKind::Run(..) => self.beside_run(inst, &args),
+            HostKind::Intrinsic(intrinsic, _) => self.intrinsic(inst, *intrinsic, &args),
+            HostKind::Tuple(_)
+            | HostKind::Struct(..)
+            | HostKind::Variant(..)
+            | HostKind::List(_)
+            | HostKind::Closure(..)
+            | HostKind::Field(..) => self.same_on_tangents(inst, &args),
+            _ => Ok(()),
+        }
+    }
+
+    /// What takes values apart or puts them together does so with tangents.
+    fn same_on_tangents(&mut self, inst: &HostInst, args: &[HostArg]) -> R<()> {
+        let [def] = &inst.results[..] else { return Ok(()) };
+        if !self.host.carries(&def.ty) {
+            return Ok(());
+        }
+        let parts = args.iter().map(|arg| self.part(arg)).collect();
+        let tangent = self.value(def.ty.clone(), with_args(&inst.kind, parts));
+        self.tangents.insert(def.number, tangent);
+        Ok(())
+    }
+
+    fn intrinsic(&mut self, inst: &HostInst, intrinsic: Intrinsic, args: &[HostArg]) -> R<()> {
+        match intrinsic {
+            Intrinsic::ListGet
+            | Intrinsic::ListPush
+            | Intrinsic::ListConcat
+            | Intrinsic::ListToTensor
+            | Intrinsic::TensorToList
+            | Intrinsic::ZipRecords
+            | Intrinsic::Element
+            | Intrinsic::Scalar => self.same_on_tangents(inst, args),
+            Intrinsic::Cast => match self.host.carries(&inst.results[0].ty) {
+                true => self.same_on_tangents(inst, args),
+                false => {
+                    self.rounded.extend(inst.results.iter().map(|def| def.number));
+                    Ok(())
+                }
+            },
+            Intrinsic::Jacobian => {
+                let [list, of, by] = args else { return Ok(()) };
+                let given = vec![self.tangent_or_zero(list), self.arg(of), self.arg(by)];
+                let [def] = &inst.results[..] else { return Ok(()) };
+                let kind = HostKind::Intrinsic(Intrinsic::Jacobian, given);
+                let tangent = self.value(def.ty.clone(), kind);
+                self.tangents.insert(def.number, tangent);
+                Ok(())
+            }
+            Intrinsic::HostDeriv => {
+                Err(Fault::unsupported("another derivative of this kind", inst.loc))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn operation(&mut self, inst: &HostInst, op: Op, args: &[HostArg]) -> R<()> {
+        let [def] = &inst.results[..] else { return Ok(()) };
+        let HostType::Scalar(elem) = def.ty else { return Ok(()) };
+        let is_rounded =
+            |arg: &HostArg| matches!(arg, HostArg::Value(n) if self.rounded.contains(n));
+        let rounded = args.iter().any(is_rounded);
+        if !self.is_active(args) && !rounded || elem == Elem::Bool {
+            return Ok(());
+        }
+        if !elem.is_float() {
+            self.rounded.insert(def.number);
+            return Ok(());
+        }
+        if rounded {
+            return Err(Fault::through_integer(inst.loc));
+        }
+        let tangent = self.beside_op(inst, op, args, elem)?;
+        self.tangents.extend(tangent.map(|tangent| (def.number, tangent)));
+        Ok(())
+    }
+}
+
+/// The instruction with other operands, in the order of [`HostInst::args`].
+pub(super) fn with_args(kind: &HostKind, args: Vec<HostArg>) -> HostKind {
+    let mut next = args.clone().into_iter();
+    let mut one = || next.next().unwrap_or(HostArg::Str(String::new()));
+    match kind {
+        HostKind::Op(op, _) => HostKind::Op(*op, args),
+        HostKind::Tuple(_) => HostKind::Tuple(args),
+        HostKind::Struct(name, _) => HostKind::Struct(name.clone(), args),
+        HostKind::Variant(name, variant, _) => {
+            HostKind::Variant(name.clone(), variant.clone(), args)
+        }
+        HostKind::List(_) => HostKind::List(args),
+        HostKind::Field(_, at) => HostKind::Field(one(), *at),
+        HostKind::Call(name, _) => HostKind::Call(name.clone(), args),
+        HostKind::Closure(name, _) => HostKind::Closure(name.clone(), args),
+        HostKind::Run(name, _) => HostKind::Run(name.clone(), args),
+        HostKind::Intrinsic(intrinsic, _) => HostKind::Intrinsic(*intrinsic, args),
+        HostKind::Apply(..) => HostKind::Apply(one(), args.into_iter().skip(1).collect()),
+        HostKind::Assert(_, message) => HostKind::Assert(one(), message.clone()),
+        HostKind::Fail(trap, _) => HostKind::Fail(*trap, one()),
+        HostKind::Format(parts) => {
+            use crate::host::FormatPart;
+            let parts = parts.iter().map(|part| match part {
+                FormatPart::Text(text) => FormatPart::Text(text.clone()),
+                FormatPart::Value(_, spec) => FormatPart::Value(one(), spec.clone()),
+            });
+            HostKind::Format(parts.collect())
+        }
+        other => other.clone(),
+    }
+}

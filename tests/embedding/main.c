@@ -1,0 +1,62 @@
+/* Calls the functions of model.ein from C: cc main.c -L. -lmodel -lm */
+#include "model.h"
+#include <stdio.h>
+
+static einlang_tensor vector(void *data, int32_t elem, int64_t n) {
+    einlang_tensor t = {data, elem, 1, {n}, {1}};
+    return t;
+}
+
+static einlang_tensor matrix(void *data, int32_t elem, int64_t rows, int64_t columns) {
+    einlang_tensor t = {data, elem, 2, {rows, columns}, {columns, 1}};
+    return t;
+}
+
+int main(void) {
+    char message[200];
+    float x[] = {1, 2, 3, 4, 5, 6}, w[] = {1, 0, 0, -1, 0.5f, 1, 1, 1, 1}, b[] = {0, 10, -1};
+    einlang_tensor tx = matrix(x, EINLANG_F32, 2, 3), tw = matrix(w, EINLANG_F32, 3, 3);
+    einlang_tensor tb = vector(b, EINLANG_F32, 3), out;
+    if (model_layer(&tx, &tw, &tb, &out, message, sizeof message)) return puts(message), 1;
+    printf("layer %d x %d:", (int)out.extents[0], (int)out.extents[1]);
+    for (int i = 0; i < 6; i++) printf(" %g", ((float *)out.data)[i]);
+    puts("");
+    model_release(&out);
+
+    /* The same matrix by columns: only the strides differ. */
+    float by_column[] = {1, 4, 2, 5, 3, 6};
+    einlang_tensor tc = {by_column, EINLANG_F32, 2, {2, 3}, {1, 2}};
+    if (model_layer(&tc, &tw, &tb, &out, message, sizeof message)) return puts(message), 1;
+    printf("by columns:");
+    for (int i = 0; i < 6; i++) printf(" %g", ((float *)out.data)[i]);
+    puts("");
+    model_release(&out);
+
+    double t[] = {1, 2, 3}, y[] = {2, 4, 6}, error, slope = 1;
+    einlang_tensor tt = vector(t, EINLANG_F64, 3), ty = vector(y, EINLANG_F64, 3);
+    for (int step = 0; step < 3; step++) {
+        if (model_descend(&tt, &ty, slope, 0.05, &error, &slope, message, sizeof message))
+            return puts(message), 1;
+        printf("error %.6g, slope %.6g\n", error, slope);
+    }
+    if (model_smooth(&tt, 0.5, &out, message, sizeof message)) return puts(message), 1;
+    printf("smooth: %g %g %g\n", ((double *)out.data)[0], ((double *)out.data)[1], ((double *)out.data)[2]);
+    model_release(&out);
+
+    int32_t keys[] = {2, 0, 2, 7, 2};
+    einlang_tensor tk = vector(keys, EINLANG_I32, 5);
+    if (model_count(&tk, 4, &out, message, sizeof message)) return puts(message), 1;
+    printf("count:");
+    for (int i = 0; i < out.extents[0]; i++) printf(" %d", ((int32_t *)out.data)[i]);
+    puts("");
+    model_release(&out);
+
+    int32_t status = model_share(&tk, 0, &out, message, sizeof message);
+    printf("share by 0: %d, %s\n", (int)status, message);
+    status = model_layer(&tx, &tw, &tt, &out, message, sizeof message);
+    printf("another type: %d, %s\n", (int)status, message);
+    tb.extents[0] = 2;
+    status = model_layer(&tx, &tw, &tb, &out, NULL, 0);
+    printf("another length: %d\n", (int)status);
+    return 0;
+}
