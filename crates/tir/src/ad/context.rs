@@ -7,7 +7,8 @@ use einlang_index::{Domain, Facts, MinMax, Quasi, Var};
 
 use super::contract::Side;
 use super::fault::{Fault, R};
-use super::flow::{Flow, flow_of};
+use super::flow::{Flow, Site, flow_of};
+use super::isolate::Calls;
 use super::leaf::Hidden;
 use crate::constant::Const;
 use crate::fresh::Fresh;
@@ -44,6 +45,8 @@ pub(super) struct Ad<'m> {
     /// The indices around that lead each lifted binding, and all that were around it.
     pub(super) prefixes: HashMap<Ident, Vec<Var>>,
     pub(super) dims_at: HashMap<Ident, Vec<Var>>,
+    /// The calls of functions with rules that take or give tensors.
+    pub(super) calls: Calls,
     /// Where clauses cover the points of tensors.
     pub(super) coverages: HashMap<Ident, Ident>,
     /// The first extremal index of reductions, by binding and clause.
@@ -70,6 +73,7 @@ impl<'m> Ad<'m> {
             added: HashSet::new(),
             prefixes: HashMap::new(),
             dims_at: HashMap::new(),
+            calls: Calls::default(),
             coverages: HashMap::new(),
             firsts: HashMap::new(),
         };
@@ -119,7 +123,20 @@ impl<'m> Ad<'m> {
         if let Some(flow) = self.flows.get(name) {
             return Rc::clone(flow);
         }
-        let flow = Rc::new(self.binding(name).map(flow_of).unwrap_or_default());
+        let mut flow = self.binding(name).map(flow_of).unwrap_or_default();
+        if let Some(constant) = self.calls.constants.get(name) {
+            flow.sources.remove(constant);
+            flow.sites.retain(|site| site.place.tensor != *constant);
+        }
+        if let Some(sums) = self.calls.sums.get(name) {
+            let axes = self.binding(name).map(|binding| binding.dims()).unwrap_or_default();
+            let at: Vec<Subscript> =
+                axes.into_iter().map(|axis| Subscript::Index(axis.into())).collect();
+            let place = |tensor: &Ident| Place { tensor: tensor.clone(), at: at.clone() };
+            flow.sites = sums.iter().map(|sum| Site { place: place(sum) }).collect();
+            flow.sources = sums.iter().cloned().collect();
+        }
+        let flow = Rc::new(flow);
         self.flows.insert(name.clone(), Rc::clone(&flow));
         flow
     }

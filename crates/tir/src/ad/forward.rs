@@ -88,6 +88,15 @@ impl Ad<'_> {
         known: &HashMap<Ident, Stored>,
     ) -> R<()> {
         let Some(own) = stored.name.clone() else { return Ok(()) };
+        let mut without = HashMap::new();
+        let known = match self.calls.constants.get(name) {
+            Some(constant) if known.contains_key(constant) => {
+                without.clone_from(known);
+                without.remove(constant);
+                &without
+            }
+            _ => known,
+        };
         let (elem, loc) = (self.tensor_type(name)?.elem, self.loc_of(name));
         let seed_axes = self.seed_axes(seed)?;
         let axes = self.axes_for(name)?;

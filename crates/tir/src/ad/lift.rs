@@ -141,6 +141,12 @@ impl Lifter<'_, '_> {
             let mut done = Vec::new();
             match &mut inst.kind {
                 InstKind::Group(group) => self.group(group)?,
+                InstKind::Call { function, args }
+                    if args.iter().any(|arg| matches!(arg, Arg::Tensor(_)))
+                        || inst.results.iter().any(|def| def.as_tensor().is_some()) =>
+                {
+                    return Err(self.ad.no_tensors(function, inst.loc));
+                }
                 InstKind::Reduce(_) if root && is_last => match self.root(inst)? {
                     Rooted::Stays(inst) => done.push(inst),
                     Rooted::Becomes(insts) => {

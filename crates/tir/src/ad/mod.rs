@@ -6,12 +6,12 @@
 //! | `contract` | contractions of a Jacobian with a vector |
 //! | `paths`, `leaf`, `flow` | which bindings lie between parameter and target, by the flow of values |
 //! | `settle`, `lift`, `root`, `scan` | flat bindings: reductions and local tensors as bindings of their own |
-//! | `view` | a clause of a flat binding as straight-line code over all its indices |
+//! | `view`, `range` | a clause of a flat binding as straight-line code over all its indices |
 //! | `seed`, `diagonal` | what is perturbed or observed, and which axes need not be stored |
 //! | `forward`, `tangent` | tangent bindings, tangents of code |
 //! | `reverse`, `key`, `pullback` | adjoint bindings, subscripts that are data, adjoints of code |
 //! | `sum` | sums over domains in which indices are determined |
-//! | `partial`, `rules`, `linear` | derivatives of operations and of functions with a rule |
+//! | `partial`, `rules`, `linear`, `isolate` | derivatives of operations and of functions with a rule |
 //! | `host` | paths through host code |
 //! | `watch`, `probe` | comparing rules with differences, if asked to |
 //! | `note` | what was chosen, and why |
@@ -35,6 +35,7 @@ mod fault;
 mod flow;
 mod forward;
 mod host;
+mod isolate;
 mod key;
 mod leaf;
 mod lift;
@@ -44,6 +45,7 @@ mod partial;
 mod paths;
 mod probe;
 mod pullback;
+mod range;
 mod regroup;
 mod request;
 mod reverse;

@@ -48,6 +48,7 @@ impl Ad<'_> {
     /// Expands every entry of the module.
     pub(super) fn expand_all(&mut self) -> R<()> {
         self.check_rules()?;
+        self.isolate_calls()?;
         self.inline_jacobians()?;
         self.globalise()?;
         for name in self.binding_names() {

@@ -110,11 +110,15 @@ impl Ad<'_> {
             || inst.results.iter().any(|def| def.as_tensor().is_some());
         match named(&rule.function) {
             Some(found) if !tensors => Ok((found.clone(), rule.reverse)),
-            _ => {
-                let what = format!("the rule of {what}, which takes or gives tensors");
-                Err(Fault::unsupported(&what, inst.loc))
-            }
+            _ => Err(self.no_tensors(function, inst.loc)),
         }
+    }
+
+    /// A call with tensors whose arguments depend on a point.
+    pub(super) fn no_tensors(&self, function: &Ident, loc: crate::types::Loc) -> Fault {
+        let name = function.as_str().split('.').next().unwrap_or_default();
+        let what = format!("a call of `{name}` with tensors that depend on an index around it");
+        Fault::unsupported(&what, loc)
     }
 
     /// The code of a function in place of a call.

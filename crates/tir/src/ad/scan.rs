@@ -53,6 +53,12 @@ impl Ad<'_> {
         let [var] = reduction.domain.dims()[..] else {
             return self.nested_scan(inst, reduction, &states);
         };
+        let is_local = |var: &einlang_index::Var| {
+            self.module.source(*var).is_some() && !self.is_global(&(*var).into())
+        };
+        if reduction.domain.params().iter().any(is_local) {
+            return Err(Fault::unsupported("a range that is computed at each point", loc));
+        }
         let guarded_first = reduction.start == Start::First && reduction.guard.is_some();
         let strided = reduction.domain.sets().len() != 1
             || reduction.domain.sets().iter().any(|set| !set.mods().is_empty());

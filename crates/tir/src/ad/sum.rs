@@ -105,7 +105,7 @@ impl Ad<'_> {
         rest.is_ok_and(|rest| rest.always_empty_given(self.facts.set()).is_true())
     }
 
-    fn constraint(
+    pub(super) fn constraint(
         &mut self,
         out: &mut Vec<Inst>,
         constraint: &einlang_index::Constraint,

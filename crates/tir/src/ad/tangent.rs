@@ -145,6 +145,11 @@ impl<'a, 'm> Beside<'a, 'm> {
             InstKind::If { .. } | InstKind::Switch { .. } => self.arms(inst, out),
             InstKind::Call { function, args } => {
                 out.push(inst.clone());
+                let is_tensor = |arg: &Arg| matches!(arg, Arg::Tensor(_));
+                let gives = inst.results.iter().any(|def| def.as_tensor().is_some());
+                if gives || args.iter().any(is_tensor) {
+                    return Err(self.ad.no_tensors(function, inst.loc));
+                }
                 let tangents: Vec<Option<Arg>> = args.iter().map(|a| self.tangent(a)).collect();
                 if tangents.iter().all(Option::is_none) {
                     return Ok(());

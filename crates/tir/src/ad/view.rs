@@ -51,6 +51,9 @@ impl Ad<'_> {
     }
 
     fn view(&mut self, binding: &Binding, clause: &Clause, at: usize) -> R<View> {
+        if let Some(sums) = self.calls.sums.get(&binding.name).cloned() {
+            return self.sums_view(binding, clause, &sums);
+        }
         let (domain, n_axes) = (clause.domain.0.clone(), binding.axes.len());
         let (guard, loc) = (clause.guard.clone(), clause.loc);
         let outer = domain.clone();
@@ -59,16 +62,40 @@ impl Ad<'_> {
             return Ok(plain(clause.body.clone()));
         };
         let mut view = plain(Region::default());
-        view.domain = extended(&view.domain, &reduction.domain)?;
+        let (inner, bounds) = self.fixed_range(reduction, before, clause.loc)?;
+        view.domain = extended(&view.domain, &inner)?;
+        view.guards.extend(bounds);
         if let Some(guard) = &reduction.guard {
             view.guards.push(with_code(before, guard));
         }
         view.code = with_code(before, &reduction.body);
         if reduction.combine != Combiner::Op(Op::Add) {
-            let first = self.first_of(binding, clause, at, &view)?;
+            let first = self.first_of(binding, clause, at, &view, &inner)?;
             view.guards.push(self.is_first(binding, &first, &view));
         }
         Ok(view)
+    }
+
+    /// A result of a call follows its parameters by these sums.
+    fn sums_view(&mut self, binding: &Binding, clause: &Clause, sums: &[Ident]) -> R<View> {
+        let mut insts = Vec::new();
+        let mut total: Option<Arg> = None;
+        for sum in sums {
+            let at = binding.axes.iter().map(|axis| Subscript::Index(axis.var.into())).collect();
+            let part = self.read(&mut insts, sum, at, binding.elem, true);
+            self.add_to(&mut insts, &mut total, part);
+        }
+        let results = vec![total.unwrap_or_else(|| super::context::zero(binding.elem))];
+        let (outer, loc) = (clause.domain.0.clone(), clause.loc);
+        Ok(View {
+            domain: outer.clone(),
+            outer,
+            n_axes: binding.axes.len(),
+            guards: Vec::new(),
+            code: Region { params: Vec::new(), insts, results },
+            guard: clause.guard.clone(),
+            loc,
+        })
     }
 
     /// Whether the index of an extremum is the first extremal one.
@@ -83,12 +110,19 @@ impl Ad<'_> {
     }
 
     /// The first index at which an extremum is taken, as a binding.
-    fn first_of(&mut self, binding: &Binding, clause: &Clause, at: usize, view: &View) -> R<Ident> {
+    fn first_of(
+        &mut self,
+        binding: &Binding,
+        clause: &Clause,
+        at: usize,
+        view: &View,
+        inner: &Domain,
+    ) -> R<Ident> {
         let key = (binding.name.clone(), at);
         if let Some(name) = self.firsts.get(&key) {
             return Ok(name.clone());
         }
-        let Some((reduction, before)) = root_of(&clause.body) else {
+        let Some((reduction, _)) = root_of(&clause.body) else {
             return Err(Fault::unsupported("this reduction", clause.loc));
         };
         let mut insts = view.code.insts.clone();
@@ -97,14 +131,14 @@ impl Ad<'_> {
         let term = view.code.results.first().cloned().unwrap_or(Arg::Const(Const::bool(false)));
         let equal = self.op(&mut insts, Op::Eq, vec![term, extreme], Elem::Bool);
         let test = Region { params: Vec::new(), insts, results: vec![equal] };
-        let own = reduction.guard.as_ref().map(|guard| with_code(before, guard));
-        let guard = self.chain(own.into_iter().chain([test]).collect());
+        let guard = self.chain(view.guards.iter().cloned().chain([test]).collect());
         let mut insts = Vec::new();
         let index = view.inner().first().map_or(0.into(), |var| (*var).into());
         let index = self.push(&mut insts, Elem::I64, InstKind::Index(index), Loc::default());
         let body = Region { params: Vec::new(), insts, results: vec![index] };
         let none = Const::highest(Elem::I64);
         let least = Reduction {
+            domain: inner.clone().into(),
             guard,
             body,
             combine: Combiner::Op(Op::Min),
@@ -154,7 +188,7 @@ fn root_of(body: &Region) -> Option<(&Reduction, &[Inst])> {
 }
 
 /// A region with the instructions before it that it needs.
-fn with_code(before: &[Inst], region: &Region) -> Region {
+pub(super) fn with_code(before: &[Inst], region: &Region) -> Region {
     let mut uses = Uses::default();
     uses.region(region);
     let mut insts = slice(before, &mut uses);
