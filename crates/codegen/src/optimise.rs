@@ -10,6 +10,7 @@ use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{
     CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine,
 };
+use inkwell::values::FunctionValue;
 
 /// What is known of this computer.
 struct Host {
@@ -92,11 +93,19 @@ fn optimise(module: &Module<'_>, machine: &TargetMachine) -> Result<(), String> 
 /// longer than most runs of it.
 const LARGE: usize = 3000;
 
+/// The attribute of functions that get all passes, however large they are: somebody chose how
+/// their loops are to run.
+pub(crate) const THOROUGH: &str = "einlang-thorough";
+
 /// The passes for a module.
 fn passes(module: &Module<'_>) -> &'static str {
     let functions = module.get_functions();
     let blocks = functions.flat_map(|function| function.get_basic_blocks());
-    match blocks.map(|block| block.get_instructions().count()).sum::<usize>() > LARGE {
+    let n_instructions: usize = blocks.map(|block| block.get_instructions().count()).sum();
+    let thorough = |f: FunctionValue<'_>| {
+        f.get_string_attribute(AttributeLoc::Function, THOROUGH).is_some()
+    };
+    match n_instructions > LARGE && !module.get_functions().any(thorough) {
         true => {
             "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,\
              loop-mssa(loop-rotate,licm),simplifycfg,early-cse<memssa>,loop-vectorize,\

@@ -61,7 +61,7 @@ fn profile(
         }
     }
     let mut parts = profile.parts();
-    parts.sort_by(|a, b| b.time.cmp(&a.time));
+    parts.sort_by_key(|part| std::cmp::Reverse(part.time));
     let inside: Duration = parts.iter().map(|part| part.time).sum();
     let mut text = table(&parts, ran_in, session);
     text += &format!(

@@ -31,10 +31,11 @@ mod sums;
 use std::collections::HashMap;
 
 use einlang_index::Var;
-use einlang_loops::ir::{Kernel, Operand};
+use einlang_loops::ir::{Block, Kernel, Operand, Role, Stmt};
 use einlang_tir::constant::Const;
 use einlang_tir::region::Value;
 use einlang_tir::types::{Elem, ElemKind};
+use inkwell::attributes::AttributeLoc;
 use inkwell::basic_block::BasicBlock;
 use inkwell::builder::{Builder, BuilderError};
 use inkwell::context::Context;
@@ -44,6 +45,7 @@ use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
 
 use self::memory::Slots;
 use crate::frame::Tables;
+use crate::optimise::THOROUGH;
 use crate::jit::ENTRY;
 
 /// Why there is no code.
@@ -74,6 +76,10 @@ pub(crate) fn emit<'c>(
     let pointer = context.ptr_type(Default::default());
     let function =
         module.add_function(ENTRY, context.i64_type().fn_type(&[pointer.into()], false), None);
+    if has_roles(&kernel.body) {
+        let attribute = context.create_string_attribute(THOROUGH, "");
+        function.add_attribute(AttributeLoc::Function, attribute);
+    }
     let entry = context.append_basic_block(function, "entry");
     let body = context.append_basic_block(function, "body");
     let missing = || Refused("the function has no frame".to_owned());
@@ -108,6 +114,17 @@ pub(crate) fn emit<'c>(
     emit.builder.position_at_end(entry);
     emit.builder.build_unconditional_branch(body)?;
     Ok(Emitted { module: emit.module, tables: emit.tables })
+}
+
+/// Whether some loop is to run as lanes or several rounds at once.
+fn has_roles(block: &Block) -> bool {
+    block.stmts.iter().any(|stmt| match stmt {
+        Stmt::Loop(of) => {
+            matches!(of.role, Role::Lane(_) | Role::Unroll(_)) || has_roles(&of.body)
+        }
+        Stmt::If { then, otherwise, .. } => has_roles(then) || has_roles(otherwise),
+        _ => false,
+    })
 }
 
 /// A kernel that is being translated.

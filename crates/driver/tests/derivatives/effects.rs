@@ -65,7 +65,7 @@ fn with_names(line: &str, replaced: &[String]) -> String {
 fn check(seed: u64) -> usize {
     let mut source = Source::from_seed(seed);
     let n_bindings = 2 + source.below(6);
-    let made = program(&mut source, n_bindings, false);
+    let made = program(&mut source, n_bindings, seed % 4 == 3);
     let target = made.bindings.len() - 1;
     let moved = source.below(target);
     let (y, p) = (&made.bindings[target].0, &made.bindings[moved].0);

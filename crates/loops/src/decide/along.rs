@@ -3,10 +3,11 @@
 //! A dimension may keep a few planes only if a loop goes through them one after the other: its form is
 //! that of the dimension, up to sign and shift, for every clause of the tensor. Loops around it must
 //! not move along the dimension, so that a plane and the one that takes its place belong to the same
-//! round of them.
+//! round of them. Clauses of other tensors may come after the loop: they read the last planes.
 
 use einlang_tir::order::{Form, Statement};
 
+use super::fuse::statements;
 use crate::schedule::{Nest, TensorSchedule};
 
 /// The forms of the clauses in one loop.
@@ -29,12 +30,19 @@ pub(super) struct Along<'n> {
 /// The loops that run along a dimension of a tensor, outermost first.
 pub(super) fn along<'n>(nest: &'n Nest, number: usize, tensor: &TensorSchedule) -> Vec<Along<'n>> {
     let (mut nest, mut around, mut found) = (nest, Vec::<&Forms>::new(), Vec::new());
-    while let Nest::Loop { forms, tile, inner, .. } = nest {
-        let own = |forms: &'n Forms| {
-            let mut own = forms.iter().filter(|(s, _)| s.binding == number).map(|(_, form)| form);
-            let first = own.next()?;
-            own.all(|form| form == first).then_some(first)
+    loop {
+        let (forms, tile, inner) = match nest {
+            Nest::Loop { forms, tile, inner, .. } => (forms, tile, inner),
+            Nest::Phases(phases) => match phase_of(phases, number) {
+                Some(phase) => {
+                    nest = phase;
+                    continue;
+                }
+                None => break,
+            },
+            Nest::Points { .. } => break,
         };
+        let own = |forms: &'n Forms| own_form(forms, number);
         let Some(form) = own(forms) else { break };
         for dimension in 0..tensor.storage.len() {
             let is = tensor.dimension(dimension);
@@ -55,6 +63,20 @@ pub(super) fn along<'n>(nest: &'n Nest, number: usize, tensor: &TensorSchedule) 
         nest = inner;
     }
     found
+}
+
+/// The form of a tensor in a loop, if all its clauses have the same one.
+pub(super) fn own_form(forms: &Forms, number: usize) -> Option<&Form> {
+    let mut own = forms.iter().filter(|(s, _)| s.binding == number).map(|(_, form)| form);
+    let first = own.next()?;
+    own.all(|form| form == first).then_some(first)
+}
+
+/// The phase that has all clauses of a tensor.
+fn phase_of(phases: &[Nest], number: usize) -> Option<&Nest> {
+    let has = |phase: &&Nest| statements(phase).iter().any(|s| s.binding == number);
+    let mut with = phases.iter().filter(has);
+    with.next().filter(|_| with.next().is_none())
 }
 
 /// Whether a map of a tensor's axes to its memory never sends two points to one place, and none to a

@@ -16,7 +16,8 @@ use super::along::is_map;
 use super::at_reads::may_be_at_reads;
 use super::distance::{distance, never_negative};
 use super::fuse::statements;
-use super::windows::{Observers, needed_windows};
+use super::private::private_dimensions;
+use super::windows::{Observers, is_stored, needed_windows};
 use super::{all_groups, nest_of, reads_itself_by_data};
 use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule};
 
@@ -53,12 +54,16 @@ fn group_is_legal(
     }
     let dependences = dependences(module, group);
     let windows = needed_windows(group, schedule, &dependences, observers, facts);
-    let kept = schedule.tensors.iter().zip(&windows).all(|(tensor, windows)| {
-        let enough = |axis: usize, width: i64| {
-            windows.iter().any(|(at, least)| *at == axis && width >= *least)
+    let private = private_dimensions(group, schedule, &dependences, observers, facts);
+    let kept = schedule.tensors.iter().zip(windows.iter().zip(&private));
+    let kept = kept.zip(&group.bindings).all(|((tensor, (windows, private)), binding)| {
+        let enough = |list: &[(usize, i64)], axis: usize, width: i64| {
+            list.iter().any(|(at, least)| *at == axis && width >= *least)
         };
+        let stored = || is_stored(group, binding, observers, facts);
         let rings = tensor.storage.iter().enumerate().filter_map(|(axis, layout)| match layout {
-            Layout::Mod(width) => Some(enough(axis, *width)),
+            Layout::Mod(width) if enough(private, axis, *width) && stored() => None,
+            Layout::Mod(width) => Some(enough(windows, axis, *width)),
             Layout::Full | Layout::Open => None,
         });
         let rings: Vec<bool> = rings.collect();

@@ -10,6 +10,7 @@
 //! | `join.rs` | which producers belong to the group of the recurrence that reads them |
 //! | `fuse.rs` | whether base clauses and producers run in the loop of a recurrence |
 //! | `windows.rs`, `along.rs`, `distance.rs` | how many planes are kept |
+//! | `private.rs` | what belongs to one tile |
 //! | `legal.rs` | whether a schedule respects the dependences |
 
 mod along;
@@ -18,6 +19,7 @@ mod distance;
 mod fuse;
 mod join;
 mod legal;
+mod private;
 mod windows;
 
 use einlang_index::Facts;

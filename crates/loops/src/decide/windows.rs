@@ -60,6 +60,11 @@ impl Observers {
         self.whole
     }
 
+    /// Whether something outside its group reads a tensor.
+    pub(super) fn read_later(&self, name: &Ident) -> bool {
+        self.whole.contains(name) || self.reads.contains_key(name)
+    }
+
     /// Whether something sees a tensor as a whole.
     pub(super) fn sees_all_of(&self, name: &Ident) -> bool {
         self.whole.contains(name)
@@ -165,6 +170,17 @@ pub(super) fn needed_windows(
     tensors.map(windows).collect()
 }
 
+/// Whether every point of a tensor that is read is certain to be stored.
+pub(super) fn is_stored(
+    group: &Group,
+    binding: &Binding,
+    observers: &Observers,
+    facts: &Facts,
+) -> bool {
+    let folding = Folding { group, dependences: &[], observers, facts };
+    is_total(binding, facts) || folding.reads_are_stored(binding)
+}
+
 struct Folding<'a> {
     group: &'a Group,
     dependences: &'a [Dependence],
@@ -188,9 +204,18 @@ impl Folding<'_> {
         let mut width = 1;
         for dependence in self.dependences.iter().filter(|d| d.writer.binding == at) {
             let form = |forms: &'_ Forms, s| forms.iter().find(|f| f.0 == s).map(|f| f.1.clone());
-            let reader = form(along.forms, dependence.reader)?;
-            let later = distance(self.group, dependence, &reader, along.form).ok()?;
-            width = width.max(most(self.facts, &dependence.domain, &later)?.checked_add(1)?);
+            let later = match form(along.forms, dependence.reader) {
+                Some(reader) => {
+                    let later = distance(self.group, dependence, &reader, along.form).ok()?;
+                    most(self.facts, &dependence.domain, &later)?
+                }
+                // It comes after the loop, in the same round of those around.
+                None => {
+                    let left = self.planes_left(binding, tensor, along, &dependence.at)?;
+                    self.observers.most(self.facts, &dependence.domain, &left)?
+                }
+            };
+            width = width.max(later.checked_add(1)?);
             for outer in &along.around {
                 let (r, w) = (form(outer, dependence.reader), form(outer, dependence.writer));
                 if !super::legal::stays(self.group, dependence, r.as_ref(), w.as_ref(), self.facts)
@@ -205,22 +230,43 @@ impl Folding<'_> {
         width = width.max(self.of_condition(binding, along.form)?);
         let dimension = tensor.dimension(along.dimension);
         for (read, over) in self.observers.reads.get(&binding.name).into_iter().flatten() {
-            let mut from_end = Quasi::from(0);
             let mut over = over.clone();
-            for (axis, c) in dimension.iter().enumerate().filter(|(_, c)| **c != 0) {
-                let Subscript::Index(at) = read.place.at.get(axis)? else { return None };
-                let last = &binding.axes[axis];
-                let left = match along.down {
-                    false => last.dim.extent.add_constant(-1).and_then(|l| l.sub(at)).ok()?,
-                    true => at.clone(),
-                };
-                from_end = from_end.combine(1, &left, *c).ok()?;
-                over = self.inside(read, &over, last, axis)?;
+            let mut at = Vec::with_capacity(dimension.len());
+            for (axis, c) in dimension.iter().enumerate() {
+                at.push(match (read.place.at.get(axis)?, c) {
+                    (Subscript::Index(at), _) => at.clone(),
+                    (Subscript::Value(_), 0) => Quasi::from(0),
+                    (Subscript::Value(_), _) => return None,
+                });
+                if *c != 0 {
+                    over = self.inside(read, &over, &binding.axes[axis], axis)?;
+                }
             }
-            let far = self.observers.most(self.facts, &over, &from_end)?;
+            let left = self.planes_left(binding, tensor, along, &at)?;
+            let far = self.observers.most(self.facts, &over, &left)?;
             width = width.max(far.checked_add(1)?);
         }
         Some((along.dimension, width))
+    }
+
+    /// How many planes a point is away from the last one.
+    fn planes_left(
+        &self,
+        binding: &Binding,
+        tensor: &TensorSchedule,
+        along: &Along<'_>,
+        at: &[Quasi],
+    ) -> Option<Quasi> {
+        let mut from_end = Quasi::from(0);
+        let dimension = tensor.dimension(along.dimension);
+        for ((axis, at), c) in binding.axes.iter().zip(at).zip(&dimension) {
+            let left = match along.down {
+                false => axis.dim.extent.add_constant(-1).and_then(|last| last.sub(at)).ok()?,
+                true => at.clone(),
+            };
+            from_end = from_end.combine(1, &left, *c).ok()?;
+        }
+        Some(from_end)
     }
 
     /// The reading points whose target is on the axis: others are tested and read nothing.

@@ -15,7 +15,9 @@ use einlang_tir::op::Op;
 use einlang_tir::types::Elem;
 
 use super::rewrite::{Changes, own_operands};
-use crate::ir::{Block, BufferId, Combine, Fold, Kernel, Layout, Loop, Operand, Stmt, Subscript};
+use crate::ir::{
+    Access, Block, BufferId, Combine, Fold, Kernel, Layout, Loop, Operand, Stmt, Subscript,
+};
 
 /// Shares the values of a kernel.
 pub(super) fn share_values(kernel: &mut Kernel) {
@@ -30,7 +32,8 @@ pub(super) fn share_values(kernel: &mut Kernel) {
 enum Key {
     Op(Op, Vec<Operand>, Elem),
     Index(Quasi, Elem),
-    Load(BufferId, Vec<At>),
+    /// With whether it is tested that the element was stored.
+    Load(BufferId, Vec<At>, bool),
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -101,8 +104,9 @@ impl Share {
             Stmt::Index { result, expr } => {
                 (result, self.plain(expr).map(|expr| Key::Index(expr, result.elem)))
             }
-            Stmt::Load { result, buffer, at, .. } => {
-                (result, self.place(at).map(|at| Key::Load(*buffer, at)))
+            Stmt::Load { result, buffer, at, access } => {
+                let tested = matches!(access, Access::Site(_, true));
+                (result, self.place(at).map(|at| Key::Load(*buffer, at, tested)))
             }
             _ => return false,
         };
@@ -120,7 +124,7 @@ impl Share {
     }
 
     fn inside(&mut self, stmt: &mut Stmt) {
-        if matches!(stmt, Stmt::Loop(_)) {
+        if matches!(stmt, Stmt::Loop(_) | Stmt::Fold(_)) {
             self.forget(stmt);
         }
         match stmt {
@@ -142,12 +146,7 @@ impl Share {
                 self.forget(stmt);
             }
             Stmt::Loop(of) => self.apart(|share| share.looped(of)),
-            Stmt::Fold(fold) => {
-                for range in &fold.ranges {
-                    self.forget_var(range.var);
-                }
-                self.apart(|share| share.fold(fold));
-            }
+            Stmt::Fold(fold) => self.apart(|share| share.fold(fold)),
             _ => self.forget(stmt),
         }
     }
@@ -193,7 +192,7 @@ impl Share {
     fn forget_changes(&mut self, changes: &Changes) {
         if !changes.buffers.is_empty() {
             self.known.retain(|key, _| match key {
-                Key::Load(buffer, _) => !changes.buffers.contains(buffer),
+                Key::Load(buffer, ..) => !changes.buffers.contains(buffer),
                 _ => true,
             });
         }
@@ -206,7 +205,7 @@ impl Share {
         self.known.retain(|key, _| match key {
             Key::Op(..) => true,
             Key::Index(expr, _) => !expr.mentions(var),
-            Key::Load(_, at) => {
+            Key::Load(_, at, _) => {
                 !at.iter().any(|at| matches!(at, At::Index(expr) if expr.mentions(var)))
             }
         });
@@ -217,15 +216,17 @@ impl Share {
         let place: Option<Vec<Quasi>> = at.iter().map(|expr| self.plain(expr)).collect();
         let layouts = self.layouts.get(buffer.0 as usize).cloned().unwrap_or_default();
         self.known.retain(|key, _| match (key, &place) {
-            (Key::Load(other, at), Some(place)) if *other == buffer => {
+            (Key::Load(other, at, _), Some(place)) if *other == buffer => {
                 at.iter().zip(place).zip(&layouts).any(|((a, b), layout)| is_apart(a, b, *layout))
             }
-            (Key::Load(other, _), None) => *other != buffer,
+            (Key::Load(other, ..), None) => *other != buffer,
             _ => true,
         });
         if let Some(place) = place {
-            let at = place.into_iter().map(At::Index).collect();
-            self.known.insert(Key::Load(buffer, at), value);
+            let at: Vec<At> = place.into_iter().map(At::Index).collect();
+            for tested in [false, true] {
+                self.known.insert(Key::Load(buffer, at.clone(), tested), value);
+            }
         }
     }
 }

@@ -5,7 +5,7 @@
 //! here, under the name it has as an input, with everything it reads, down to the parameter and to
 //! what the host made. The copies repeat pure code; what was evaluated before stays as it was.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use einlang_index::{Domain, Quasi, Set, Var};
 use einlang_tir::host::{HostArg, HostKind, HostType, Intrinsic};
@@ -33,9 +33,11 @@ impl<'p> Lower<'p> {
             self.reclaim_one(id, &mut front)?;
             open = self.earlier_imports(by);
         }
-        let mut groups = sorted(front);
-        groups.append(&mut self.cx().tir.groups);
-        self.cx().tir.groups = groups;
+        if !front.is_empty() {
+            // What was taken in for an earlier request may be read now, and the other way round.
+            front.append(&mut self.cx().tir.groups);
+            self.cx().tir.groups = sorted(front);
+        }
         Ok(())
     }
 
@@ -383,25 +385,44 @@ impl<'p> Lower<'p> {
     }
 }
 
-/// The groups, each after those it reads.
-fn sorted(mut groups: Vec<Group>) -> Vec<Group> {
-    let mut done = Vec::with_capacity(groups.len());
-    while !groups.is_empty() {
-        let open: HashSet<Ident> = groups.iter().flat_map(names).collect();
-        let ready = groups.iter().position(|group| {
-            let own: Vec<Ident> = names(group).collect();
-            let mut waits = false;
-            for region in group.regions() {
-                region.for_each_inst(&mut |inst| {
-                    let read = inst.tensors();
-                    waits |= read.into_iter().any(|n| open.contains(n) && !own.contains(n));
-                });
+/// The groups, each after those it reads, and otherwise in their order.
+fn sorted(groups: Vec<Group>) -> Vec<Group> {
+    let owners: HashMap<Ident, usize> = groups
+        .iter()
+        .enumerate()
+        .flat_map(|(at, group)| names(group).map(move |name| (name, at)))
+        .collect();
+    let reads = |group: &Group| {
+        let mut read: Vec<usize> = Vec::new();
+        for region in group.regions() {
+            region.for_each_inst(&mut |inst| {
+                read.extend(inst.tensors().into_iter().filter_map(|name| owners.get(name)));
+            });
+        }
+        read.sort_unstable();
+        read.dedup();
+        read
+    };
+    let reads: Vec<Vec<usize>> = groups.iter().map(reads).collect();
+    let mut order = Vec::with_capacity(groups.len());
+    let mut seen = vec![false; groups.len()];
+    for start in 0..groups.len() {
+        let mut open = vec![(start, 0)];
+        while let Some((at, next)) = open.pop() {
+            if next == 0 && std::mem::replace(&mut seen[at], true) {
+                continue;
             }
-            !waits
-        });
-        done.push(groups.remove(ready.unwrap_or(0)));
+            match reads[at].get(next) {
+                Some(read) => {
+                    open.push((at, next + 1));
+                    open.push((*read, 0));
+                }
+                None => order.push(at),
+            }
+        }
     }
-    done
+    let mut groups: Vec<Option<Group>> = groups.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|at| groups[at].take()).collect()
 }
 
 fn names(group: &Group) -> impl Iterator<Item = Ident> + '_ {
