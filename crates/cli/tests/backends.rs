@@ -155,3 +155,22 @@ fn narrow_floats_are_rounded_alike() {
         assert_eq!(right, native, "{elem}");
     }
 }
+
+/// A long loop and a long sum, each without another loop around or inside.
+const LONG: [&str; 2] = [
+    "let f[0] = 1; let f[t in 1..2000000000] = (f[t - 1] * 3 + 1) % 1009; let g = f[last];",
+    "input n: i32 = 300000; let a[i in 0..n] = i as f32; \
+     let y[i in 0..n] = sum[k](a[k] * a[i]); let g = y[0];",
+];
+
+#[test]
+fn long_loops_can_be_stopped() {
+    for text in LONG {
+        let output = Command::new(env!("CARGO_BIN_EXE_einlang"))
+            .args(["run", "--outputs", "g", "--timeout", "300ms", "-c", text])
+            .output()
+            .expect("the binary starts");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.starts_with("error[E0803]: the program took longer"), "{text}: {stderr}");
+    }
+}

@@ -8,6 +8,9 @@ use std::process::{Command, Output, Stdio};
 use einlang_testkit::pages::files_below;
 use einlang_testkit::parallel::judge_all;
 
+/// Everything that evaluates programs. Without LLVM, `native` is `bytecode`.
+const BACKENDS: [&str; 3] = ["interp", "bytecode", "native"];
+
 /// A program and what its last lines say about it.
 struct Example {
     /// Its path from `examples/`, with `/` between folders.
@@ -30,7 +33,11 @@ impl Example {
         if self.stdout.is_empty() {
             return Err("has no `//! stdout:` line".to_owned());
         }
-        expect(&einlang("run", &self.name), &self.stdout)
+        for backend in BACKENDS {
+            let output = einlang(&["run", &self.name, "--backend", backend]);
+            expect(&output, &self.stdout).map_err(|why| format!("as {backend}: {why}"))?;
+        }
+        Ok(())
     }
 }
 
@@ -45,9 +52,9 @@ fn expect(output: &Output, said: &str) -> Result<(), String> {
     Err(format!("{}\n--- expected\n{said}--- got\n{answer}", output.status))
 }
 
-fn einlang(command: &str, name: &str) -> Output {
+fn einlang(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_einlang"))
-        .args([command, name])
+        .args(args)
         .current_dir(examples())
         .env_clear()
         .stdin(Stdio::null())

@@ -52,7 +52,9 @@ fn without_arguments_the_help_is_a_complaint() {
 fn versions_are_long_and_short() {
     let sandbox = Sandbox::new();
     let version = env!("CARGO_PKG_VERSION");
-    let backends = "backends: interp (evaluates point by point), bytecode (runs loops)";
+    let native = if cfg!(feature = "native") { ", native (machine code)" } else { "" };
+    let backends =
+        format!("backends: interp (evaluates point by point), bytecode (runs loops){native}");
     sandbox
         .einlang(&["--version"])
         .ends_with(0)

@@ -104,6 +104,10 @@ impl<'c> Emit<'c, '_> {
             Some(slot) => self.builder.build_load(self.i64_type(), slot, "next")?.into_int_value(),
             None => self.bound(&range.lo)?,
         };
+        if rest.is_empty() {
+            let rounds = self.builder.build_int_nsw_sub(hi, lo, "rounds")?;
+            self.tick(rounds)?;
+        }
         self.each(range.var, lo, hi, |emit| emit.rounds(rest, fold, state, None))?;
         if let Some(slot) = resume {
             let further = self.compare(IntPredicate::SGT, hi, lo)?;

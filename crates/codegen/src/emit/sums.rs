@@ -143,6 +143,7 @@ impl<'c> Emit<'c, '_> {
         self.builder.build_store(var, lo)?;
         self.jump(top)?;
         self.at(top);
+        self.tick(self.i64(BLOCK))?;
         let start = self.builder.build_load(self.i64_type(), var, "start")?.into_int_value();
         let far = self.add(start, self.i64(BLOCK))?;
         let short = self.compare(IntPredicate::SLT, hi, far)?;

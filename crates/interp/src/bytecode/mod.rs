@@ -7,11 +7,13 @@
 //!
 //! | file | owns |
 //! |---|---|
+//! | `breathe.rs` | pieces of long loops, for machine code |
 //! | `code.rs` | instructions |
 //! | `compile/` | from loop IR to instructions |
 //! | `exec.rs` | the machine |
 //! | `buffer.rs`, `pairs.rs`, `keys.rs` | memory of tensors, sums in pairs, points by their keys |
 
+mod breathe;
 pub(crate) mod buffer;
 mod code;
 mod compile;
@@ -77,12 +79,15 @@ impl Compiled {
         choices: &Choices,
         options: &Options,
     ) -> Result<Compiled, String> {
-        let Plan { kernel, schedule, .. } = plan(module, choices).map_err(|not| not.why)?;
+        let Plan { mut kernel, schedule, .. } = plan(module, choices).map_err(|not| not.why)?;
+        let native = options.native.as_ref().filter(|_| options.backend == Backend::Native);
+        if native.is_some() {
+            breathe::breathe(&mut kernel);
+        }
         let problems = if cfg!(debug_assertions) { verify(&kernel) } else { Vec::new() };
         if let Some(problem) = problems.first() {
             return Err(format!("{}: {}", problem.invariant, problem.message));
         }
-        let native = options.native.as_ref().filter(|_| options.backend == Backend::Native);
         if let (Some(native), Some(_)) = (native, &options.profile) {
             let (with, parts) = marked(&kernel, &schedule);
             if let Ok(code) = native.0.compile(&with, options.checked) {
