@@ -102,9 +102,8 @@ fn passes(module: &Module<'_>) -> &'static str {
     let functions = module.get_functions();
     let blocks = functions.flat_map(|function| function.get_basic_blocks());
     let n_instructions: usize = blocks.map(|block| block.get_instructions().count()).sum();
-    let thorough = |f: FunctionValue<'_>| {
-        f.get_string_attribute(AttributeLoc::Function, THOROUGH).is_some()
-    };
+    let thorough =
+        |f: FunctionValue<'_>| f.get_string_attribute(AttributeLoc::Function, THOROUGH).is_some();
     match n_instructions > LARGE && !module.get_functions().any(thorough) {
         true => {
             "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,\

@@ -44,8 +44,8 @@ use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
 
 use self::memory::Slots;
 use crate::frame::Tables;
-use crate::optimise::THOROUGH;
 use crate::jit::ENTRY;
+use crate::optimise::THOROUGH;
 
 /// Why there is no code.
 #[derive(Clone, Debug)]
@@ -118,9 +118,7 @@ pub(crate) fn emit<'c>(
 /// Whether some loop is to run as lanes or several rounds at once.
 fn has_roles(block: &Block) -> bool {
     block.stmts.iter().any(|stmt| match stmt {
-        Stmt::Loop(of) => {
-            matches!(of.role, Role::Lane(_) | Role::Unroll(_)) || has_roles(&of.body)
-        }
+        Stmt::Loop(of) => matches!(of.role, Role::Lane(_) | Role::Unroll(_)) || has_roles(&of.body),
         Stmt::If { then, otherwise, .. } => has_roles(then) || has_roles(otherwise),
         _ => false,
     })
