@@ -1,9 +1,9 @@
-//! `cargo xtask bench [name…]`: the project's benchmarks, the start-up time of the binary, and the time
-//! from source to machine code.
+//! `cargo xtask bench [name…]`: the project's benchmarks, the start-up time of the binary, the time from
+//! source to machine code, and the memory of recurrences.
 
 use crate::probes::{PROBES, probes};
 use crate::project::Project;
-use crate::{TaskResult, binary, latency, llvm, process};
+use crate::{TaskResult, binary, latency, llvm, memory, process};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -13,6 +13,9 @@ const STARTUP: &str = "startup";
 
 /// The name that selects the time from source to machine code.
 const LATENCY: &str = "latency";
+
+/// The name that selects the memory of recurrences.
+const MEMORY: &str = "memory";
 
 /// How often the binary is started; the median of fewer is not steady.
 const N_STARTS: usize = 50;
@@ -24,7 +27,9 @@ pub(crate) fn bench(project: &Project, names: &[String]) -> TaskResult {
     }
     let (startup, names): (Vec<_>, Vec<_>) = names.iter().partition(|name| *name == STARTUP);
     let (latency, names): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| *name == LATENCY);
-    let everything = startup.is_empty() && latency.is_empty() && names.is_empty();
+    let (memory, names): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| *name == MEMORY);
+    let everything =
+        startup.is_empty() && latency.is_empty() && memory.is_empty() && names.is_empty();
     let mut code = 0;
     if everything || !names.is_empty() {
         code = run_benchmarks(project, &names)?;
@@ -34,6 +39,9 @@ pub(crate) fn bench(project: &Project, names: &[String]) -> TaskResult {
     }
     if everything || !latency.is_empty() {
         latency::measure(project, &binary::build(project)?)?;
+    }
+    if everything || !memory.is_empty() {
+        memory::measure(project, &binary::build(project)?)?;
     }
     if project.shared("bench").is_some() {
         println!("peers are compared when a backend exists");

@@ -12,6 +12,7 @@ mod json;
 mod latency;
 mod llvm;
 mod manifest;
+mod memory;
 mod probes;
 mod process;
 mod project;
@@ -35,6 +36,7 @@ usage: cargo xtask <task> [arguments]
   tidy [--verbose]       layering, file budgets, error pages, text hygiene, manifests, links
   bless [filter…]        rewrite the expectations of fixture tests and list what changed
   bench [name…]          benchmarks, start-up time (`startup`) and the time to machine code (`latency`)
+  bench memory           the tensor storage of long recurrences
   bench probes           kernels with hand-written schedules against hand-written C
   help                   this text
 

@@ -10,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use einlang_driver::Options;
 use einlang_source::render::MessageFormat;
 
+use crate::commands::bench::BenchArgs;
 use crate::commands::build::BuildArgs;
 use crate::commands::cache::CacheArgs;
 use crate::commands::check::CheckArgs;
@@ -20,6 +21,7 @@ use crate::commands::explain_derivatives::ExplainDerivativesArgs;
 use crate::commands::explain_storage::ExplainStorageArgs;
 use crate::commands::fmt::FmtArgs;
 use crate::commands::ir::IrArgs;
+use crate::commands::profile::ProfileArgs;
 use crate::commands::repl::ReplArgs;
 use crate::commands::run::RunArgs;
 
@@ -28,9 +30,17 @@ pub(crate) const HELP_TEMPLATE: &str =
     "{about}\n\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
 /// The answer to `--version`; `-V` gives its first words only.
+#[cfg(not(feature = "native"))]
 const LONG_VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\nbackends: interp (evaluates point by point), bytecode (runs loops)"
+);
+
+/// The same where LLVM is built in.
+#[cfg(feature = "native")]
+const LONG_VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\nbackends: interp (evaluates point by point), bytecode (runs loops), native (machine code)"
 );
 
 const EXAMPLES: &str = "\
@@ -73,6 +83,8 @@ pub(crate) enum Command {
     ExplainStorage(ExplainStorageArgs),
     ExplainDerivatives(ExplainDerivativesArgs),
     Ir(IrArgs),
+    Bench(BenchArgs),
+    Profile(ProfileArgs),
     Build(BuildArgs),
     Cache(CacheArgs),
     Completions(CompletionsArgs),

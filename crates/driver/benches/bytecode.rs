@@ -42,6 +42,10 @@ const CASES: &[Case] = &[
     },
 ];
 
+/// The plate is watched for fewer steps than by machine code; the planes are the same.
+const LONG: &str = "const T = 10000;";
+const SHORT: &str = "const T = 40;";
+
 /// What the executor must do at least, in scalar operations per second on one core.
 const LEAST: f64 = 30e6;
 
@@ -51,7 +55,8 @@ fn main() {
         let outputs = Some(vec![case.output.to_owned()]);
         let mut session =
             Session::new(&world).with_options(Options { outputs, ..Options::default() });
-        let file = session.add_text(case.name, case.text);
+        let text = case.text.replace(LONG, SHORT);
+        let file = session.add_text(case.name, text);
         let executable = session.build(file).expect("invariant: the program is right");
         let mut options = RunOptions::default();
         options.limits.backend = Backend::Bytecode;

@@ -51,7 +51,8 @@ mod watching;
 
 pub use build::Library;
 pub use einlang_interp::native::{CodeForm, Made, Native};
-pub use einlang_interp::options::{Backend, Interrupt, Options as Limits, Resident};
+pub use einlang_interp::options::{Backend, Interrupt, Kept, Options as Limits, Resident};
+pub use einlang_interp::profile::{Part, Profile, Stored};
 pub use einlang_interp::report::{Ran, Region, Report};
 pub use einlang_loops::decide::Storage as StoragePlan;
 pub use einlang_loops::schedule::{self, Schedule, parse_schedules};

@@ -78,6 +78,11 @@ impl<'w> Session<'w> {
         self.mode
     }
 
+    /// Asks for other outputs; those before come back.
+    pub(crate) fn outputs(&mut self, outputs: Option<Vec<String>>) -> Option<Vec<String>> {
+        std::mem::replace(&mut self.options.outputs, outputs)
+    }
+
     /// Whether rules of functions are compared with differences when programs run.
     pub fn with_checked_rules(mut self, checked: bool) -> Session<'w> {
         self.checked_rules = checked;
@@ -86,11 +91,6 @@ impl<'w> Session<'w> {
 
     pub(crate) fn checked_rules(&self) -> bool {
         self.checked_rules
-    }
-
-    /// Asks for other outputs; those before come back.
-    pub(crate) fn outputs(&mut self, outputs: Option<Vec<String>>) -> Option<Vec<String>> {
-        std::mem::replace(&mut self.options.outputs, outputs)
     }
 
     pub(crate) fn options(&self) -> &Options {

@@ -6,6 +6,7 @@
 //! | `bytecode` | the executor of the loop IR |
 //! | [`native`] | the seam for machine code |
 //! | [`host`] | a plain executor of host programs |
+//! | [`profile`] | where the time of a run goes |
 //! | [`report`] | how the tensor code of a run was evaluated |
 //! | [`tensor`], [`value`] | tensors and host values |
 //! | [`show`] | printing, format specifications, JSON |
@@ -23,6 +24,7 @@ pub mod io;
 pub mod native;
 pub mod options;
 pub mod oracle;
+pub mod profile;
 pub mod report;
 mod scalar;
 pub mod show;

@@ -4,12 +4,15 @@
 //! clock is looked at once in some thousand steps, so a deadline costs nothing.
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use crate::bytecode::Compiled;
 use crate::native::Native;
+use crate::profile::Profile;
 use einlang_loops::decide::Storage;
 use einlang_loops::schedule::Schedule;
 
@@ -49,6 +52,42 @@ pub struct Options {
     pub schedules: Vec<Schedule>,
     /// Where it is written down how the tensor code was evaluated.
     pub report: Report,
+    /// Where the time of machine code is written down, if it is measured.
+    pub profile: Option<Profile>,
+    /// The code of earlier runs of the same program under the same options.
+    pub kept: Kept,
+}
+
+/// Code that is kept from one run of a program to the next. Its copies are one store, which belongs to
+/// one program and one choice of options.
+#[derive(Clone, Debug, Default)]
+pub struct Kept(pub(crate) Option<Store>);
+
+/// The code of modules by their names, or why there is none.
+type Store = Arc<Mutex<HashMap<String, Result<Arc<Compiled>, String>>>>;
+
+impl Kept {
+    /// An empty store.
+    pub fn new() -> Kept {
+        Kept(Some(Store::default()))
+    }
+
+    pub(crate) fn get(&self, module: &str) -> Option<Result<Arc<Compiled>, String>> {
+        self.0.as_ref()?.lock().ok()?.get(module).cloned()
+    }
+
+    pub(crate) fn put(&self, module: &str, made: &Result<Arc<Compiled>, String>) {
+        if let Some(Ok(mut store)) = self.0.as_ref().map(|store| store.lock()) {
+            store.insert(module.to_owned(), made.clone());
+        }
+    }
+}
+
+/// It is no part of what a run means, so all are equal.
+impl PartialEq for Kept {
+    fn eq(&self, _: &Kept) -> bool {
+        true
+    }
 }
 
 /// What evaluates tensor code.
@@ -117,6 +156,8 @@ impl Default for Options {
             storage: Storage::default(),
             schedules: Vec::new(),
             report: Report::default(),
+            profile: None,
+            kept: Kept::default(),
         }
     }
 }

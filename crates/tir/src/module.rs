@@ -250,6 +250,20 @@ impl Module {
         self.groups.iter().flat_map(|group| &group.bindings)
     }
 
+    /// Whether a binding outside any region is computed from points of its own group.
+    pub fn is_recurrent(&self, name: &Ident) -> bool {
+        let own = |group: &&Group| group.bindings.iter().any(|binding| binding.name == *name);
+        let Some(group) = self.groups.iter().find(own) else { return false };
+        let mut found = false;
+        for region in group.regions() {
+            region.for_each_inst(&mut |inst| {
+                let read = inst.tensors();
+                found |= read.into_iter().any(|n| group.bindings.iter().any(|b| b.name == *n));
+            });
+        }
+        found
+    }
+
     /// The type of an input or of a binding outside any region.
     pub fn tensor_type(&self, name: &Ident) -> Option<TensorType> {
         let input = self.inputs.iter().find(|input| input.name == *name);

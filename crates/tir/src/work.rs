@@ -271,7 +271,7 @@ fn key_of(guard: &Region, around: &[Var]) -> Option<Var> {
                 }
             };
             let depends = match &inst.kind {
-                InstKind::Read(read) => read.place.at.iter().map(mentions).any(|m| m),
+                InstKind::Read(read) => read.place.at.iter().any(mentions),
                 InstKind::Index(expr) => expr.mentions(bin),
                 InstKind::Op(_, args) => {
                     open.extend(args.iter().filter_map(defined));

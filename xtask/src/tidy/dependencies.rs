@@ -16,7 +16,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("loops", &["tir", "index"]),
     ("runtime", &[]),
     ("interp", &["index", "tir", "loops", "runtime"]),
-    ("codegen", &["index", "tir", "loops", "interp"]),
+    ("codegen", &["index", "tir", "loops", "runtime", "interp"]),
     ("driver", &["source", "index", "syntax", "tir", "sema", "loops", "runtime", "interp"]),
     ("ide", &["driver"]),
     ("cli", &["driver", "codegen", "ide"]),

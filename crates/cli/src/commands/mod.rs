@@ -1,5 +1,6 @@
 //! The commands, one per file: its arguments, its help, and what it does.
 
+pub(crate) mod bench;
 pub(crate) mod build;
 pub(crate) mod cache;
 pub(crate) mod check;
@@ -11,6 +12,8 @@ pub(crate) mod explain_derivatives;
 pub(crate) mod explain_storage;
 pub(crate) mod fmt;
 pub(crate) mod ir;
+mod measure;
+pub(crate) mod profile;
 pub(crate) mod repl;
 pub(crate) mod run;
 
@@ -30,6 +33,8 @@ pub(crate) fn run(command: &Command, shell: &Shell) -> Result<Exit, Stop> {
         Command::ExplainStorage(args) => explain_storage::run(args, shell),
         Command::ExplainDerivatives(args) => explain_derivatives::run(args, shell),
         Command::Ir(args) => ir::run(args, shell),
+        Command::Bench(args) => bench::run(args, shell),
+        Command::Profile(args) => profile::run(args, shell),
         Command::Build(args) => build::run(args, shell),
         Command::Cache(args) => cache::run(args, shell),
         Command::Completions(args) => completions::run(args, shell),

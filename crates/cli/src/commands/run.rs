@@ -137,7 +137,7 @@ impl LimitArgs {
     }
 
     /// The schedules in the files that were given.
-    fn schedules(&self) -> Result<Vec<einlang_driver::Schedule>, Stop> {
+    pub(crate) fn schedules(&self) -> Result<Vec<einlang_driver::Schedule>, Stop> {
         let mut schedules = Vec::new();
         for path in &self.schedule {
             let wrong = |why: String| {
@@ -303,7 +303,7 @@ fn hint(executable: &Executable, shell: &Shell) {
     ));
 }
 
-fn end(failure: Failure) -> Result<Exit, Stop> {
+pub(crate) fn end(failure: Failure) -> Result<Exit, Stop> {
     match failure {
         Failure::Program(_) => Ok(Exit::ProgramError),
         Failure::Usage { message, help } => {

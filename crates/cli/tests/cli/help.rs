@@ -2,7 +2,7 @@
 
 use crate::support::Sandbox;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: &[&str] = &[
     "run",
     "repl",
     "check",
@@ -12,6 +12,8 @@ const COMMANDS: [&str; 12] = [
     "explain-storage",
     "explain-derivatives",
     "ir",
+    "bench",
+    "profile",
     "build",
     "cache",
     "completions",

@@ -16,6 +16,7 @@ mod fmt;
 mod help;
 mod ir;
 mod json;
+mod measure;
 mod repl;
 mod run;
 mod run_flags;

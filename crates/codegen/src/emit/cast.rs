@@ -25,7 +25,18 @@ impl<'c> Emit<'c, '_> {
         if from == to {
             return Ok(value);
         }
-        if !is_plain(from) || !is_plain(to) {
+        if !is_plain(from) {
+            let wide = self.as_f32(value, from)?;
+            return self.cast(wide.into(), Elem::F32, to);
+        }
+        // Whatever an `f32` holds exactly is rounded once.
+        let is_exact =
+            matches!(from, Elem::F32 | Elem::I8 | Elem::I16 | Elem::U8 | Elem::U16 | Elem::Bool);
+        if !is_plain(to) && is_exact {
+            let wide = self.cast(value, from, Elem::F32)?;
+            return self.round_to(wide.into_float_value(), to);
+        }
+        if !is_plain(to) {
             let scalar = Scalar { op: Op::Cast, elems: [from; 2], result: to };
             return self.slow(scalar, &[(value, from)], i64::from(u32::MAX) + 1);
         }

@@ -9,7 +9,7 @@
 //! | `stmt.rs` | statements, branches, loops |
 //! | `index.rs` | index expressions, bounds, conditions on indices |
 //! | `memory.rs` | buffers: where they lie, addresses, tests |
-//! | `op.rs`, `cast.rs` | scalar operations |
+//! | `op.rs`, `cast.rs`, `narrow.rs` | scalar operations, conversions, narrow floats |
 //! | `fold.rs`, `sums.rs`, `keys.rs` | folds, sums in pairs, reductions by keys |
 //! | `lanes/` | loops whose rounds are lanes of vectors |
 //! | `short.rs` | loops and folds that are written out |
@@ -21,6 +21,7 @@ mod index;
 mod keys;
 mod lanes;
 mod memory;
+mod narrow;
 mod op;
 mod service;
 mod short;

@@ -48,6 +48,18 @@ impl<'c> Emit<'c, '_> {
         }
         let plain = args.iter().all(|(_, elem)| is_plain(*elem)) && is_plain(result);
         let same = args.iter().all(|(_, elem)| *elem == args[0].1);
+        if let [(_, elem), ..] = args
+            && same
+            && !is_plain(*elem)
+            && !self.tables.checked
+        {
+            let x: Result<Vec<_>> = args.iter().map(|(v, of)| self.as_f32(*v, *of)).collect();
+            match self.float(op, &x?)? {
+                Some(value) if is_plain(result) => return Ok(value),
+                Some(value) => return self.round_to(value.into_float_value(), result),
+                None => {}
+            }
+        }
         if plain && same && !self.tables.checked {
             let elem = args.first().map_or(result, |(_, elem)| *elem);
             let found = match elem.kind() {

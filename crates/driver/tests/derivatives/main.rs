@@ -4,6 +4,7 @@
 mod cases;
 mod classics;
 mod counts;
+mod effects;
 mod program;
 
 use einlang_driver::Session;
@@ -15,7 +16,7 @@ use einlang_source::MemoryWorld;
 use einlang_testkit::generate::Source;
 use einlang_tir::passes::Mode;
 
-use program::{Made, N, program};
+use program::{Made, N, program, projections};
 
 /// How many programs are tried; `EINLANG_PROGRAMS=5000` tries more.
 fn n_programs() -> u64 {
@@ -128,6 +129,7 @@ fn check(seed: u64, nested: bool) -> usize {
             );
         }
     }
+    check_projections(&made, target, moved, first);
     let primal = build(&made.text, std::slice::from_ref(y), Mode::Cheaper);
     let difference = |h: f64| -> Vec<f64> {
         let up = run(&primal, &made, moved, &direction, h).remove(0);
@@ -150,6 +152,22 @@ fn check(seed: u64, nested: bool) -> usize {
         );
     }
     n_compared
+}
+
+/// Entries, rows, columns and products with vectors are parts of the whole.
+fn check_projections(made: &Made, target: usize, moved: usize, jacobian: &[f64]) {
+    let ((y, of), (p, by)) = (&made.bindings[target], &made.bindings[moved]);
+    let (lines, parts) = projections((y, *of), (p, *by));
+    let text = format!("{}{lines}", made.text);
+    let outputs: Vec<String> = parts.iter().map(|part| part.name().to_owned()).collect();
+    let executable = build(&text, &outputs, Mode::Cheaper);
+    let found = run(&executable, made, usize::MAX, &[], 0.0);
+    for (part, found) in parts.iter().zip(&found) {
+        let expected = part.of(jacobian, *of, *by);
+        let close = found.iter().zip(&expected).all(|(a, b)| close(*a, *b, 1e-9));
+        let fits = found.len() == expected.len() && close;
+        assert!(fits, "{part:?}: {found:?}, of the whole {expected:?}\n{text}");
+    }
 }
 
 #[test]

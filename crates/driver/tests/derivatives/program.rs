@@ -81,10 +81,10 @@ impl Made {
         let (u, v, w) = (self.one(source, 1), self.one(source, 1), self.one(source, 1));
         let (m, k) = (self.one(source, 2), self.one(source, 2));
         let (a, c) = (self.one(source, 0), self.one(source, 0));
-        let kind = source.below(if nested { 33 } else { 29 });
+        let kind = source.below(if nested { 37 } else { 33 });
         let rank = match kind {
-            0..=15 | 29..=30 => 1,
-            16..=19 | 31 => 2,
+            0..=15 | 29..=31 | 33..=34 => 1,
+            16..=19 | 32 | 35 => 2,
             _ => 0,
         };
         let (b, e) = self.next(rank);
@@ -136,14 +136,122 @@ impl Made {
             26 => format!("let {b} = prod[i]({u}[i] where {v}[i] > 0.1) * 0.5 + {e};"),
             27 => format!("let {b} = {u}[3] * sqrt(1.5 + {a} ** 2) + {e};"),
             28 => format!("let {b} = max[i, j]({m}[i, j]) * 0.5 + {e};"),
-            29 => format!("let r{b} = @{a} / @{u};\nlet {b}[i] = 0.2 * r{b}[i] + {u}[i] + {e}[i];"),
+            29 => format!(
+                "let {b}[i in 0..4] = {u}[i + 2 else {a}] * {v}[i - 1 else 0.3] + {u}[i] ** 2 + {e}[i];"
+            ),
             30 => format!(
+                "let {b}[i in 0..4] = sum[r in 0..2]({u}[i + r else {c}] * {v}[r]) * 0.5 + {e}[i];"
+            ),
+            31 => format!("let {b}[i in 0..4] = {u}[i / 2] * {v}[(i + 1) % 4] + {e}[i];"),
+            32 => format!(
+                "let {b}[i in 0..4, j in 0..4] = {m}[i, j - 1 else 0.1] * {k}[i + 1, j else {a}] + {e}[i, j];"
+            ),
+            33 => format!("let r{b} = @{a} / @{u};\nlet {b}[i] = 0.2 * r{b}[i] + {u}[i] + {e}[i];"),
+            34 => format!(
                 "let r{b} = @{u} / @{v};\nlet {b}[i] = 0.2 * sum[j](r{b}[i, j] * {w}[j]) + {e}[i];"
             ),
-            31 => format!("let r{b} = @{u} / @{v};\nlet {b}[i, j] = 0.2 * r{b}[i, j] + {e}[i, j];"),
+            35 => format!("let r{b} = @{u} / @{v};\nlet {b}[i, j] = 0.2 * r{b}[i, j] + {e}[i, j];"),
             _ => format!("let r{b} = @{c} / @{a};\nlet {b} = 0.2 * r{b} + {a} + {e};"),
         };
         self.text.push_str(&line);
         self.text.push('\n');
+    }
+}
+
+/// Parts of the Jacobian of `y` by `p`, as bindings, and what each is of the whole.
+pub(crate) fn projections(y: (&str, usize), p: (&str, usize)) -> (String, Vec<Projection>) {
+    let ((y, of), (p, by)) = (y, p);
+    let jacobian = format!("(@{y} / @{p})");
+    let list = |parts: &[&str]| parts.join(", ");
+    let at = |of: &[&str], by: &[&str]| match of.len() + by.len() {
+        0 => jacobian.clone(),
+        _ => format!("{jacobian}[{}]", list(&[of, by].concat())),
+    };
+    let (targets, parameters) = (&["i", "k"][..of], &["j", "l"][..by]);
+    let (fixed_of, fixed_by) = (&["1", "2"][..of], &["3", "0"][..by]);
+    let (all_of, all_by) = (&[":", ":"][..of], &[":", ":"][..by]);
+    let shape = ["0.7", "[0.5, -1.0, 0.25, 2.0]", SQUARE];
+    let kinds = ["f64", "[f64; 4]", "[f64; 4, 4]"];
+    let mut text = format!("let along: {} = {};\n", kinds[by], shape[by]);
+    text += &format!("let weight: {} = {};\n", kinds[of], shape[of]);
+    let read = |name: &str, at: &[&str]| match at.is_empty() {
+        true => name.to_owned(),
+        false => format!("{name}[{}]", list(at)),
+    };
+    let slots = |name: &str, at: &[&str]| read(name, at);
+    text += &format!("let entry = {};\n", at(fixed_of, fixed_by));
+    text += &format!("let row = {};\n", at(fixed_of, all_by));
+    text += &format!("let column = {};\n", at(all_of, fixed_by));
+    let mut made = vec![Projection::Entry, Projection::Row, Projection::Column];
+    if by > 0 {
+        let product = format!("{} * {}", at(targets, parameters), read("along", parameters));
+        let sum = format!("sum[{}]({product})", list(parameters));
+        text += &format!("let jvp_out = {{ let {} = {sum}; t }};\n", slots("t", targets));
+        made.push(Projection::Jvp);
+    }
+    if of > 0 {
+        let product = format!("{} * {}", read("weight", targets), at(targets, parameters));
+        let sum = format!("sum[{}]({product})", list(targets));
+        text += &format!("let vjp_out = {{ let {} = {sum}; t }};\n", slots("t", parameters));
+        made.push(Projection::Vjp);
+    }
+    (text, made)
+}
+
+const SQUARE: &str = "[[0.5, -1.0, 0.25, 2.0], [0.1, 0.2, 0.3, 0.4], [-0.5, 1.0, 0.75, -0.25], \
+                      [0.3, 0.6, -0.9, 1.2]]";
+
+/// The weights of a vector of some rank.
+pub(crate) fn weights(rank: usize) -> Vec<f64> {
+    match rank {
+        0 => vec![0.7],
+        1 => vec![0.5, -1.0, 0.25, 2.0],
+        _ => SQUARE.split(['[', ']', ',', ' ']).filter_map(|number| number.parse().ok()).collect(),
+    }
+}
+
+/// A part of a Jacobian.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Projection {
+    Entry,
+    Row,
+    Column,
+    Jvp,
+    Vjp,
+}
+
+impl Projection {
+    /// The name of the binding.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Projection::Entry => "entry",
+            Projection::Row => "row",
+            Projection::Column => "column",
+            Projection::Jvp => "jvp_out",
+            Projection::Vjp => "vjp_out",
+        }
+    }
+
+    /// The same part, taken from the whole.
+    pub(crate) fn of(self, jacobian: &[f64], of: usize, by: usize) -> Vec<f64> {
+        let width = N.pow(by as u32);
+        let rows: Vec<&[f64]> = jacobian.chunks(width).collect();
+        let target = [0, 1, N + 2][of];
+        let parameter = [0, 3, 3 * N][by];
+        match self {
+            Projection::Entry => vec![rows[target][parameter]],
+            Projection::Row => rows[target].to_vec(),
+            Projection::Column => rows.iter().map(|row| row[parameter]).collect(),
+            Projection::Jvp => {
+                let along = weights(by);
+                let product = |row: &&[f64]| row.iter().zip(&along).map(|(a, b)| a * b).sum();
+                rows.iter().map(product).collect()
+            }
+            Projection::Vjp => {
+                let weight = weights(of);
+                let column = |j: usize| rows.iter().zip(&weight).map(|(row, w)| row[j] * w).sum();
+                (0..width).map(column).collect()
+            }
+        }
     }
 }

@@ -32,6 +32,7 @@ use self::exec::Machine;
 use crate::host::HostFunctions;
 use crate::native::{NativeKernel, NativeMachine};
 use crate::options::{Backend, Meter, Options};
+use crate::profile::{Marked, marked};
 use crate::report::Ran;
 use crate::stop::Stop;
 use crate::tensor::TensorValue;
@@ -56,6 +57,8 @@ impl From<Stop> for Fault {
 pub(crate) struct Compiled {
     kernel: Kernel,
     code: Made,
+    /// The nests whose time is measured.
+    marked: Option<Marked>,
 }
 
 /// What a kernel was compiled to.
@@ -74,19 +77,31 @@ impl Compiled {
         choices: &Choices,
         options: &Options,
     ) -> Result<Compiled, String> {
-        let Plan { kernel, .. } = plan(module, choices).map_err(|not| not.why)?;
+        let Plan { kernel, schedule, .. } = plan(module, choices).map_err(|not| not.why)?;
         let problems = if cfg!(debug_assertions) { verify(&kernel) } else { Vec::new() };
         if let Some(problem) = problems.first() {
             return Err(format!("{}: {}", problem.invariant, problem.message));
         }
         let native = options.native.as_ref().filter(|_| options.backend == Backend::Native);
+        if let (Some(native), Some(_)) = (native, &options.profile) {
+            let (with, parts) = marked(&kernel, &schedule);
+            if let Ok(code) = native.0.compile(&with, options.checked) {
+                return Ok(Compiled {
+                    kernel: with,
+                    code: Made::Machine(code),
+                    marked: Some(parts),
+                });
+            }
+        }
         let why = match native.map(|native| native.0.compile(&kernel, options.checked)) {
-            Some(Ok(code)) => return Ok(Compiled { kernel, code: Made::Machine(code) }),
+            Some(Ok(code)) => {
+                return Ok(Compiled { kernel, code: Made::Machine(code), marked: None });
+            }
             Some(Err(why)) => Some(format!("no machine code: {why}")),
             None => None,
         };
         let code = compile::compile(&kernel, choices.checked).map_err(|large| large.0)?;
-        Ok(Compiled { kernel, code: Made::Registers(Box::new(code), why) })
+        Ok(Compiled { kernel, code: Made::Registers(Box::new(code), why), marked: None })
     }
 
     /// What runs it, and why that is not what was wanted.
@@ -125,7 +140,8 @@ impl Compiled {
         let code = match &self.code {
             Made::Registers(code, _) => code,
             Made::Machine(native) => {
-                let machine = NativeMachine::new(&self.kernel, inputs, numbers, meter, host)?;
+                let mut machine = NativeMachine::new(&self.kernel, inputs, numbers, meter, host)?;
+                machine.measure(self.marked.as_ref());
                 return machine.execute(&**native);
             }
         };

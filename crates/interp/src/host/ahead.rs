@@ -49,7 +49,15 @@ impl<'p> Kernels<'p> {
     }
 
     fn compile(&self, at: usize) -> Result<Arc<Compiled>, String> {
-        let make = || Compiled::new(&self.modules[at], &self.choices, self.options).map(Arc::new);
+        let module = &self.modules[at];
+        let make = || {
+            if let Some(kept) = self.options.kept.get(&module.name) {
+                return kept;
+            }
+            let made = Compiled::new(module, &self.choices, self.options).map(Arc::new);
+            self.options.kept.put(&module.name, &made);
+            made
+        };
         self.made[at].get_or_init(make).clone()
     }
 

@@ -211,7 +211,7 @@ impl Folding<'_> {
                 }
                 // It comes after the loop, in the same round of those around.
                 None => {
-                    let left = self.from_end(binding, tensor, along, &dependence.at)?;
+                    let left = self.planes_left(binding, tensor, along, &dependence.at)?;
                     self.observers.most(self.facts, &dependence.domain, &left)?
                 }
             };
@@ -242,7 +242,7 @@ impl Folding<'_> {
                     over = self.inside(read, &over, &binding.axes[axis], axis)?;
                 }
             }
-            let left = self.from_end(binding, tensor, along, &at)?;
+            let left = self.planes_left(binding, tensor, along, &at)?;
             let far = self.observers.most(self.facts, &over, &left)?;
             width = width.max(far.checked_add(1)?);
         }
@@ -250,7 +250,7 @@ impl Folding<'_> {
     }
 
     /// How many planes a point is away from the last one.
-    fn from_end(
+    fn planes_left(
         &self,
         binding: &Binding,
         tensor: &TensorSchedule,

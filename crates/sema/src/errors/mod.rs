@@ -36,6 +36,7 @@ mod e0501_outside_box;
 mod e0502_no_base;
 mod e0503_cycle;
 mod e0601_not_differentiable;
+mod e0603_not_linear;
 mod w0406_unreachable_arm;
 
 pub(crate) use e0110_unknown_name::*;
@@ -74,6 +75,7 @@ pub(crate) use e0501_outside_box::*;
 pub(crate) use e0502_no_base::*;
 pub(crate) use e0503_cycle::*;
 pub(crate) use e0601_not_differentiable::*;
+pub(crate) use e0603_not_linear::not_linear;
 pub(crate) use w0406_unreachable_arm::*;
 
 use einlang_source::{Diagnostic, Span, nearest};

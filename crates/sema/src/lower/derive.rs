@@ -256,9 +256,7 @@ impl<'p> Lower<'p> {
             let n_points = specs.iter().filter(|spec| matches!(spec, Spec::Point(..))).count();
             let mut targets = Vec::with_capacity(inner.len());
             for target in inner {
-                let Some(specs) = within(&target.specs, &specs) else {
-                    return unsupported(self.here, "a derivative of a part of a slice");
-                };
+                let specs = self.specs_within(&target.specs, &specs)?;
                 let rank = target.rank.saturating_sub(n_points);
                 targets.push(Target { specs: Rc::new(specs), rank, ..target });
             }
@@ -369,11 +367,12 @@ impl<'p> Lower<'p> {
 
     /// Takes the definitions on the way from the parameter to the target into this module.
     fn check_path(&mut self, of: &Target, by: &Target) -> R<()> {
-        if of.id == by.id {
+        let follows_itself = self.is_earlier_recurrence(by.id);
+        if of.id == by.id && !follows_itself {
             return Ok(());
         }
         let is_earlier = !self.is_at_home(of.id) && self.info(of.id).home != Home::Host;
-        if !is_earlier && self.earlier_imports(by.id).is_empty() {
+        if !is_earlier && !follows_itself && self.earlier_imports(by.id).is_empty() {
             return Ok(());
         }
         if self.in_region() {
@@ -413,22 +412,31 @@ impl<'p> Lower<'p> {
         }
         Ok(Place { tensor, at })
     }
-}
 
-/// The subscripts of a part of a part; none where the first takes a slice.
-fn within(outer: &[Spec], inner: &[Spec]) -> Option<Vec<Spec>> {
-    let mut inner = inner.iter();
-    let mut specs = Vec::with_capacity(outer.len() + inner.len());
-    for spec in outer {
-        specs.push(match spec {
-            Spec::Point(..) => spec.clone(),
-            Spec::All => inner.next().cloned().unwrap_or(Spec::All),
-            Spec::Slice(..) => match inner.next() {
+    /// The subscripts of a part of a part.
+    fn specs_within(&mut self, outer: &[Spec], inner: &[Spec]) -> R<Vec<Spec>> {
+        let mut inner = inner.iter();
+        let mut specs = Vec::with_capacity(outer.len() + inner.len());
+        for spec in outer {
+            let Spec::Slice(lo, ..) = spec else {
+                specs.push(match spec {
+                    Spec::Point(..) => spec.clone(),
+                    _ => inner.next().cloned().unwrap_or(Spec::All),
+                });
+                continue;
+            };
+            specs.push(match inner.next() {
                 None | Some(Spec::All) => spec.clone(),
-                Some(_) => return None,
-            },
-        });
+                Some(Spec::Point(at, proved)) => {
+                    Spec::Point(self.shifted(at, lo, self.here)?, *proved)
+                }
+                Some(Spec::Slice(start, length, proved)) => {
+                    let start = self.index_result(lo.add(start), self.here)?;
+                    Spec::Slice(start, length.clone(), *proved)
+                }
+            });
+        }
+        specs.extend(inner.cloned());
+        Ok(specs)
     }
-    specs.extend(inner.cloned());
-    Some(specs)
 }

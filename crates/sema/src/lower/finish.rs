@@ -41,6 +41,7 @@ impl<'p> Lower<'p> {
             }
         }
         self.pending = None;
+        self.former.clear();
         body
     }
 

@@ -93,7 +93,10 @@ impl<'p> Lower<'p> {
             return unsupported(self.here, what);
         }
         self.flush();
-        let args = vec![self.host_value(of.id), self.host_value(by.id)];
+        let mut args = vec![self.host_value(of.id), self.host_value(by.id)];
+        for (module, name) in self.definitions_of(by.id) {
+            args.extend([HostArg::Str(module), HostArg::Str(name)]);
+        }
         let (elem, ranks) = (of.elem, (self.info(of.id).rank, self.info(by.id).rank));
         let rank = ranks.0 + ranks.1;
         let kind = HostKind::Intrinsic(Intrinsic::HostDeriv, args);
@@ -106,6 +109,25 @@ impl<'p> Lower<'p> {
         specs.resize(ranks.0, Spec::All);
         specs.extend(by.specs.iter().cloned());
         self.read_specs(&value, &specs)
+    }
+
+    /// The modules that define a tensor, each with its name there: its definition may have been
+    /// copied for earlier requests.
+    fn definitions_of(&self, id: TensorId) -> Vec<(String, String)> {
+        let info = self.info(id);
+        let here = match info.home {
+            Home::Module(home) => Some((home, &info.name)),
+            Home::Host => None,
+        };
+        let before = self.former.iter().filter(|known| *known.1 == id);
+        let mut all: Vec<(usize, &Ident)> =
+            before.map(|(place, _)| (place.0, &place.1)).chain(here).collect();
+        all.sort_unstable();
+        let named = |(home, name): (usize, &Ident)| {
+            let module = self.modules.get(home)?;
+            Some((module.tir.name.clone(), name.as_str().to_owned()))
+        };
+        all.into_iter().filter_map(named).collect()
     }
 
     /// Expands the derivatives that the host computes.
@@ -141,7 +163,8 @@ struct Paths<'l, 'p> {
 
 impl<'l, 'p> Paths<'l, 'p> {
     fn new(lower: &'l Lower<'p>, made: HashMap<u32, &'l HostInst>) -> Paths<'l, 'p> {
-        let mut named = HashMap::new();
+        // Definitions may have moved since other modules read them.
+        let mut named = lower.former.clone();
         let mut outputs = HashMap::new();
         for (at, info) in lower.tensors.iter().enumerate() {
             if let Home::Module(home) = info.home {

@@ -14,6 +14,9 @@ use crate::builtins::Reduction;
 use crate::hir::{ExprId, Res, Subscript};
 use crate::types::Ty;
 
+/// Values with their types.
+type Typed = Vec<(HostArg, HostType)>;
+
 impl<'p> Lower<'p> {
     /// `argmax`, `max_at` and the like: the first extremal term and its indices.
     pub(super) fn host_selection(
@@ -118,9 +121,9 @@ impl<'p> Lower<'p> {
     pub(super) fn carried_if(
         &mut self,
         condition: &Scalar,
-        carried: Vec<(HostArg, HostType)>,
-        then: &mut dyn FnMut(&mut Self, Vec<(HostArg, HostType)>) -> R<Vec<(HostArg, HostType)>>,
-    ) -> R<Vec<(HostArg, HostType)>> {
+        carried: Typed,
+        then: &mut dyn FnMut(&mut Self, Typed) -> R<Typed>,
+    ) -> R<Typed> {
         if condition.as_const().and_then(|c| c.as_bool()) == Some(true) {
             return then(self, carried);
         }

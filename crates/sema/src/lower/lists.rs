@@ -39,7 +39,7 @@ pub(super) enum Outside<'p> {
     /// An element, evaluated where it is needed.
     Element(ExprId),
     /// A value in the shape of the slices.
-    Whole(Val<'p>, Vec<Part>),
+    Whole(Box<Val<'p>>, Vec<Part>),
 }
 
 /// A list that is read, and what it is called.
@@ -99,7 +99,7 @@ impl<'p> Lower<'p> {
             return Ok(Outside::Element(default));
         }
         let value = self.eval(default)?;
-        Ok(Outside::Whole(self.settled(&value)?, parts.to_vec()))
+        Ok(Outside::Whole(Box::new(self.settled(&value)?), parts.to_vec()))
     }
 
     /// What a default is at a point.
@@ -111,7 +111,7 @@ impl<'p> Lower<'p> {
     ) -> R<Val<'p>> {
         let (value, parts) = match default {
             Outside::Element(expr) => return self.eval(*expr),
-            Outside::Whole(value, parts) => (value.clone(), parts),
+            Outside::Whole(value, parts) => (Val::clone(value), parts),
         };
         let mut within = Vec::with_capacity(parts.len());
         for (part, coordinate) in parts.iter().zip(at) {

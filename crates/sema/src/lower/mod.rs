@@ -226,6 +226,8 @@ struct Lower<'p> {
     exact: bool,
     /// Definitions that the host is computing, innermost last.
     tables: Vec<tables::Table>,
+    /// Tensors whose definitions were taken into later modules, by where they were before.
+    former: HashMap<(usize, Ident), value::TensorId>,
     /// Tensors that the host computes point by point from points of their own.
     recurrent: std::collections::HashSet<value::TensorId>,
     /// Bindings that the host computes.
@@ -280,6 +282,7 @@ impl<'p> Lower<'p> {
             host_scalars: false,
             exact: false,
             tables: Vec::new(),
+            former: HashMap::new(),
             recurrent: Default::default(),
             tabulated: Default::default(),
             here,

@@ -5,7 +5,7 @@
 //! here, under the name it has as an input, with everything it reads, down to the parameter and to
 //! what the host made. The copies repeat pure code; what was evaluated before stays as it was.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use einlang_index::{Domain, Quasi, Set, Var};
 use einlang_tir::host::{HostArg, HostKind, HostType, Intrinsic};
@@ -20,18 +20,24 @@ use super::{Lower, unsupported};
 
 impl<'p> Lower<'p> {
     /// Makes the definitions of everything that came from earlier modules part of this one, but
-    /// for the parameter of the request.
+    /// for the parameter of the request, unless its later points follow from earlier ones.
     pub(super) fn reclaim(&mut self, target: TensorId, by: TensorId) -> R<()> {
         self.import(target)?;
         let mut front: Vec<Group> = Vec::new();
+        if self.is_earlier_recurrence(by) {
+            self.import(by)?;
+            self.reclaim_one(by, &mut front)?;
+        }
         let mut open = self.earlier_imports(by);
         while let Some(id) = open.pop() {
-            self.reclaim_one(id, by, &mut front)?;
+            self.reclaim_one(id, &mut front)?;
             open = self.earlier_imports(by);
         }
-        let mut groups = sorted(front);
-        groups.append(&mut self.cx().tir.groups);
-        self.cx().tir.groups = groups;
+        if !front.is_empty() {
+            // What was taken in for an earlier request may be read now, and the other way round.
+            front.append(&mut self.cx().tir.groups);
+            self.cx().tir.groups = sorted(front);
+        }
         Ok(())
     }
 
@@ -50,7 +56,18 @@ impl<'p> Lower<'p> {
         earlier
     }
 
-    fn reclaim_one(&mut self, id: TensorId, by: TensorId, front: &mut Vec<Group>) -> R<()> {
+    /// Whether an earlier module computed a tensor from points of its own, or together with others.
+    pub(super) fn is_earlier_recurrence(&self, id: TensorId) -> bool {
+        let info = self.info(id);
+        let Home::Module(home) = info.home else { return false };
+        if self.pending == Some(home) {
+            return false;
+        }
+        let module = &self.modules[home].tir;
+        module.is_recurrent(&info.name)
+    }
+
+    fn reclaim_one(&mut self, id: TensorId, front: &mut Vec<Group>) -> R<()> {
         let info = self.info(id).clone();
         let Home::Module(home) = info.home else { return Ok(()) };
         let found = self.modules[home]
@@ -63,19 +80,9 @@ impl<'p> Lower<'p> {
         };
         let mut members = Vec::new();
         for binding in &group.bindings {
-            let member = self
-                .tensors
-                .iter()
-                .position(|info| info.home == Home::Module(home) && info.name == binding.name);
-            let Some(member) = member.map(TensorId) else {
+            let Some(member) = self.tensor_of(home, &binding.name) else {
                 return unsupported(self.here, "a derivative through these values");
             };
-            if member == by {
-                return unsupported(
-                    self.here,
-                    "a derivative by a part of a recurrence printed before",
-                );
-            }
             self.import(member)?;
             members.push((member, binding.name.clone()));
         }
@@ -90,6 +97,16 @@ impl<'p> Lower<'p> {
         }
         front.push(group);
         Ok(())
+    }
+
+    /// The tensor that a module defined under a name, wherever its definition is now.
+    fn tensor_of(&self, home: usize, name: &Ident) -> Option<TensorId> {
+        let is_it = |info: &super::tensors::TensorInfo| {
+            info.home == Home::Module(home) && info.name == *name
+        };
+        // Functions that are finished had modules of the same numbers.
+        let here = self.tensors.iter().rposition(is_it).map(TensorId);
+        here.or_else(|| self.former.get(&(home, name.clone())).copied())
     }
 
     /// An input becomes a tensor of this module; its extents are passed as numbers.
@@ -114,6 +131,9 @@ impl<'p> Lower<'p> {
             }
         }
         let info = &mut self.tensors[id.0];
+        if let Home::Module(home) = info.home {
+            self.former.insert((home, info.name.clone()), id);
+        }
         (info.home, info.name, info.extents, info.index) =
             (Home::Module(module), name, extents, None);
         Ok(())
@@ -228,8 +248,11 @@ impl<'p> Lower<'p> {
                 copy.change.vars.insert(*var, fresh.into());
                 *var = fresh;
             }
-            InstKind::Converged(_) | InstKind::Call { .. } => {
+            InstKind::Converged(_) => {
                 return unsupported(self.here, "a derivative through these values, printed before");
+            }
+            InstKind::Call { function, .. } => {
+                *function = self.copied_function(&function.clone(), copy)?;
             }
             kind => {
                 for expr in own_exprs(kind) {
@@ -253,6 +276,41 @@ impl<'p> Lower<'p> {
         Ok(inst)
     }
 
+    /// The function here, with its rule, for one of the earlier module.
+    fn copied_function(&mut self, name: &Ident, copy: &mut Copy) -> R<Ident> {
+        let known = self.modules[copy.home].functions.iter().find(|known| known.1 == name);
+        let instance = known.map(|known| *known.0);
+        if let Some(here) = instance.and_then(|id| self.cx().functions.get(&id).cloned()) {
+            return Ok(here);
+        }
+        let functions = &self.modules[copy.home].tir.functions;
+        let Some(mut function) = functions.iter().find(|f| f.name == *name).cloned() else {
+            return unsupported(self.here, "a derivative through these values, printed before");
+        };
+        if function.body.params.iter().any(|param| param.as_tensor().is_some()) {
+            return unsupported(self.here, "a derivative through these values, printed before");
+        }
+        let taken = |cx: &Self, name: &str| match cx.pending {
+            Some(id) => cx.modules[id].tir.functions.iter().any(|f| f.name.as_str() == name),
+            None => false,
+        };
+        let mut own = name.as_str().to_owned();
+        while taken(self, &own) {
+            own = self.fresh(name.as_str());
+        }
+        let own = Ident::new(&own);
+        function.name = own.clone();
+        self.copied_region(&mut function.body, copy)?;
+        if let Some(id) = instance {
+            self.cx().functions.insert(id, own.clone());
+        }
+        if let Some(rule) = &mut function.rule {
+            rule.function = self.copied_function(&rule.function.clone(), copy)?;
+        }
+        self.cx().tir.functions.push(function);
+        Ok(own)
+    }
+
     /// The tensor here for one of the earlier module.
     fn map_tensor(&mut self, name: &Ident, copy: &mut Copy) -> R<()> {
         if copy.change.tensors.contains_key(name) {
@@ -260,11 +318,7 @@ impl<'p> Lower<'p> {
         }
         let inputs = self.modules[copy.home].imports.iter();
         let imported = inputs.into_iter().find(|(_, known)| known.0 == *name).map(|found| *found.0);
-        let own = self
-            .tensors
-            .iter()
-            .position(|info| info.home == Home::Module(copy.home) && info.name == *name);
-        let Some(id) = imported.or(own.map(TensorId)) else {
+        let Some(id) = imported.or_else(|| self.tensor_of(copy.home, name)) else {
             return unsupported(self.here, "a derivative through these values, printed before");
         };
         let (ident, _) = self.import(id)?;
@@ -305,11 +359,7 @@ impl<'p> Lower<'p> {
                 }
             }
             (SymbolSource::Value(tensor), _) => {
-                let id = self
-                    .tensors
-                    .iter()
-                    .position(|info| info.home == Home::Module(copy.home) && info.name == tensor);
-                let Some(id) = id.map(TensorId) else {
+                let Some(id) = self.tensor_of(copy.home, &tensor) else {
                     return unsupported(self.here, "a derivative through these values");
                 };
                 let elem = self.info(id).elem;
@@ -335,25 +385,44 @@ impl<'p> Lower<'p> {
     }
 }
 
-/// The groups, each after those it reads.
-fn sorted(mut groups: Vec<Group>) -> Vec<Group> {
-    let mut done = Vec::with_capacity(groups.len());
-    while !groups.is_empty() {
-        let open: HashSet<Ident> = groups.iter().flat_map(names).collect();
-        let ready = groups.iter().position(|group| {
-            let own: Vec<Ident> = names(group).collect();
-            let mut waits = false;
-            for region in group.regions() {
-                region.for_each_inst(&mut |inst| {
-                    let read = inst.tensors();
-                    waits |= read.into_iter().any(|n| open.contains(n) && !own.contains(n));
-                });
+/// The groups, each after those it reads, and otherwise in their order.
+fn sorted(groups: Vec<Group>) -> Vec<Group> {
+    let owners: HashMap<Ident, usize> = groups
+        .iter()
+        .enumerate()
+        .flat_map(|(at, group)| names(group).map(move |name| (name, at)))
+        .collect();
+    let reads = |group: &Group| {
+        let mut read: Vec<usize> = Vec::new();
+        for region in group.regions() {
+            region.for_each_inst(&mut |inst| {
+                read.extend(inst.tensors().into_iter().filter_map(|name| owners.get(name)));
+            });
+        }
+        read.sort_unstable();
+        read.dedup();
+        read
+    };
+    let reads: Vec<Vec<usize>> = groups.iter().map(reads).collect();
+    let mut order = Vec::with_capacity(groups.len());
+    let mut seen = vec![false; groups.len()];
+    for start in 0..groups.len() {
+        let mut open = vec![(start, 0)];
+        while let Some((at, next)) = open.pop() {
+            if next == 0 && std::mem::replace(&mut seen[at], true) {
+                continue;
             }
-            !waits
-        });
-        done.push(groups.remove(ready.unwrap_or(0)));
+            match reads[at].get(next) {
+                Some(read) => {
+                    open.push((at, next + 1));
+                    open.push((*read, 0));
+                }
+                None => order.push(at),
+            }
+        }
     }
-    done
+    let mut groups: Vec<Option<Group>> = groups.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|at| groups[at].take()).collect()
 }
 
 fn names(group: &Group) -> impl Iterator<Item = Ident> + '_ {

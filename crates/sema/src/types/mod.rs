@@ -47,6 +47,7 @@ mod indexed;
 mod instances;
 mod items;
 mod lengths;
+mod linear_rules;
 mod literals;
 mod names;
 mod operators;
@@ -203,6 +204,7 @@ impl<'p> Checker<'p> {
         self.check_loadings();
         effects::report(&mut self);
         differentiable::report(&mut self);
+        linear_rules::report(&mut self);
         self.blame_callers();
         self.finish()
     }

@@ -262,7 +262,13 @@ impl Ad<'_> {
             }
         }
         let all: Vec<Var> = axes.iter().map(|axis| axis.var).collect();
-        let domain = Domain::of_sets(all, sets).into();
+        let domain = Domain::of_sets(all, sets);
+        // A sum beyond what is known to be there asks for entries one by one, which are tested.
+        let beyond = domain.subtract(&box_of(&axes)?)?;
+        if !beyond.always_empty_given(self.module.facts().set()).is_true() {
+            return Ok(None);
+        }
+        let domain = domain.into();
         let guard = reduction.guard.clone();
         let name = self.fresh_name(&format!("{}_seed", summed.tensor.as_str()));
         let clauses = vec![Clause { domain, guard, body, loc }];
@@ -330,7 +336,10 @@ fn factors(body: &Region) -> Vec<(usize, Vec<Arg>)> {
                 let [a, b] = &args[..] else { continue };
                 for (next, factor) in [(b, a), (a, b)] {
                     if leads(next) && found.len() + open.len() < MAX_WAYS {
-                        open.push((next.clone(), [&factors[..], &[factor.clone()]].concat()));
+                        open.push((
+                            next.clone(),
+                            [&factors[..], std::slice::from_ref(factor)].concat(),
+                        ));
                     }
                 }
             }

@@ -135,8 +135,9 @@ intrinsics! {
     Extent "extent" MayTrap [Tensor, Int] false Int "The extent of an axis.";
     Element "element" MayTrap [Tensor] true Any "The element at a point.";
     Scalar "scalar" Pure [Any] false Tensor "The rank-0 tensor of a scalar.";
-    HostDeriv "host_deriv" Pure [Tensor, Tensor] false Tensor
-        "The derivative of one value by another, until it is expanded.";
+    HostDeriv "host_deriv" Pure [Tensor, Tensor] true Tensor
+        "The derivative of one value by another, until it is expanded; modules that define the \
+         other, each with its name there, follow.";
     ZerosLike "zeros_like" Pure [Any] false Any "The value with all its floats zero.";
     OneHot "one_hot" Pure [Tensor, Int] false Tensor
         "Zeros in the shape of a tensor, and one at a position in row-major order.";

@@ -76,6 +76,10 @@ struct Carried {
     gained: bool,
 }
 
+/// What is known of dependences, by position, under the forms of reader and writer: combinations of
+/// forms have most of them in common.
+type Distances = HashMap<(usize, Vec<i64>, Vec<i64>), Option<(Quasi, i64)>>;
+
 impl Search<'_> {
     /// The order of a group with `until`: the open axis is the outermost loop, ascending and in
     /// lockstep, because the condition is tested after each of its steps.
@@ -90,7 +94,7 @@ impl Search<'_> {
         let bindings = self.group.bindings.iter().enumerate();
         let forms: Forms =
             bindings.map(|(at, b)| (at, b.axes.iter().map(open).collect())).collect();
-        match self.carry(&forms, dependences) {
+        match self.carry(&forms, dependences, &mut Distances::new()) {
             Some(carried) if carried.offsets.values().all(|offset| *offset == 0) => {
                 let inner =
                     Box::new(self.order(statements, carried.rest, depth.saturating_sub(1))?);
@@ -146,8 +150,12 @@ impl Search<'_> {
             return Err(Stuck(dependences));
         }
         let list: Vec<Statement> = members.iter().copied().collect();
+        let mut known = Distances::new();
         let found = self.combinations(members, &dependences).search(&mut |forms| {
-            let carried = self.carry(&forms, &dependences).filter(|carried| carried.gained)?;
+            let carried = self.carry(&forms, &dependences, &mut known)?;
+            if !carried.gained {
+                return None;
+            }
             let inner = Box::new(self.order(&list, carried.rest, depth - 1).ok()?);
             let form = |s: &Statement| Form {
                 coefficients: forms[&s.binding].clone(),
@@ -198,11 +206,19 @@ impl Search<'_> {
     }
 
     /// What a loop does to the dependences; `None` if one would run backwards.
-    fn carry(&self, forms: &Forms, dependences: &[Dependence]) -> Option<Carried> {
+    fn carry(
+        &self,
+        forms: &Forms,
+        dependences: &[Dependence],
+        known: &mut Distances,
+    ) -> Option<Carried> {
         let mut distances = Vec::with_capacity(dependences.len());
-        for dependence in dependences {
+        for (at, dependence) in dependences.iter().enumerate() {
             let (reader, writer) = (dependence.reader.binding, dependence.writer.binding);
-            let (distance, least) = self.distance(dependence, &forms[&reader], &forms[&writer])?;
+            let (reader, writer) = (&forms[&reader], &forms[&writer]);
+            let found = known.entry((at, reader.clone(), writer.clone()));
+            let found = found.or_insert_with(|| self.distance(dependence, reader, writer));
+            let (distance, least) = found.clone()?;
             distances.push((dependence, distance, least));
         }
         let slacks =
@@ -228,10 +244,17 @@ impl Search<'_> {
         let at_least = |bound: i64| {
             expr.add_constant(-bound).is_ok_and(|slack| self.facts.prove(domain, &slack).is_true())
         };
-        if !at_least(-MAX_SHIFT) {
-            return None;
-        }
-        let (mut low, mut high) = (-MAX_SHIFT, MAX_SHIFT + 1);
+        // Most reads are of the same step or the one before, so these are tried first.
+        let (mut low, mut high) = match expr.as_constant() {
+            Some(number @ 1..=MAX_SHIFT) => return Some(number),
+            _ if !at_least(0) => match at_least(-MAX_SHIFT) {
+                true => (-MAX_SHIFT, 0),
+                false => return None,
+            },
+            _ if !at_least(1) => return Some(0),
+            _ if !at_least(2) => return Some(1),
+            _ => (2, MAX_SHIFT + 1),
+        };
         while high - low > 1 {
             let middle = low + (high - low) / 2;
             if at_least(middle) { low = middle } else { high = middle }

@@ -70,8 +70,8 @@ impl Host<'_> {
         module.regions_mut().for_each(|region| region.for_each_region_mut(&mut redirect));
         for (function, (takes, gives, loc)) in called {
             let mut partials = Vec::with_capacity(takes.len());
-            for which in 0..takes.len() {
-                partials.push(match takes[which].is_float() {
+            for (which, taken) in takes.iter().enumerate() {
+                partials.push(match taken.is_float() {
                     true => Some(self.partial(&function, which, loc)?),
                     false => None,
                 });
@@ -105,7 +105,7 @@ impl Host<'_> {
         let floats: Vec<HostType> =
             callee.results.iter().filter(|ty| own.host.carries(ty)).cloned().collect();
         let types = callee.results.iter().chain(&floats);
-        let results: Vec<_> = types.map(|ty| ty.clone()).collect::<Vec<_>>();
+        let results: Vec<_> = types.cloned().collect::<Vec<_>>();
         let results: Vec<_> = results.into_iter().map(|ty| own.host.new_def(ty)).collect();
         let given = results[callee.results.len()..].iter().map(|d| HostArg::Value(d.number));
         let given: Vec<HostArg> = given.collect();

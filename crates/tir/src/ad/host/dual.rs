@@ -153,7 +153,10 @@ impl<'h, 'a> Dual<'h, 'a> {
             | Intrinsic::Scalar => self.same_on_tangents(inst, args),
             Intrinsic::Cast => match self.host.carries(&inst.results[0].ty) {
                 true => self.same_on_tangents(inst, args),
-                false => Ok(self.rounded.extend(inst.results.iter().map(|def| def.number))),
+                false => {
+                    self.rounded.extend(inst.results.iter().map(|def| def.number));
+                    Ok(())
+                }
             },
             Intrinsic::Jacobian => {
                 let [list, of, by] = args else { return Ok(()) };

@@ -61,7 +61,7 @@ struct Host<'a> {
     /// The functions that give tangents beside their results.
     duals: HashMap<Ident, Ident>,
     /// The modules that give tangents: by module, inputs that have one, and what is perturbed.
-    runs: HashMap<(Ident, Vec<usize>, Option<usize>), Ident>,
+    runs: HashMap<(Ident, Vec<usize>, Option<Ident>), Ident>,
     /// Modules of one scalar operation.
     ops: HashMap<(Op, Vec<Elem>, Elem), Ident>,
     names: HashSet<String>,

@@ -8,7 +8,7 @@ use crate::ad::fault::{Fault, R};
 use crate::constant::Const;
 use crate::host::{Block, HostArg, HostDef, HostInst, HostKind, HostType, Intrinsic};
 use crate::op::Op;
-use crate::types::{Elem, Loc};
+use crate::types::{Elem, Ident, Loc};
 
 /// What has been evaluated when a request is reached.
 enum Step {
@@ -52,9 +52,10 @@ impl Host<'_> {
     /// The code for one request.
     fn request(&mut self, inst: &HostInst, past: &[Step]) -> R<Vec<HostInst>> {
         let HostKind::Intrinsic(_, args) = &inst.kind else { return Ok(Vec::new()) };
-        let [of, HostArg::Value(by)] = &args[..] else {
+        let [of, HostArg::Value(by), copies @ ..] = &args[..] else {
             return Err(Fault::unsupported("this value", inst.loc));
         };
+        let by = By { number: *by, copies: named_copies(copies) };
         let (of_ty, by_ty) = (self.type_of(of), self.type_of(&args[1]));
         let HostType::Tensor(_, rank) = by_ty else {
             return Err(Fault::unsupported("this value", inst.loc));
@@ -64,7 +65,7 @@ impl Host<'_> {
         let zero = HostArg::Const(Const::int(Elem::I64, 0));
         let all = match rank {
             0 => {
-                let tangent = follow(&mut out, past, of, *by, zero, inst.loc)?;
+                let tangent = follow(&mut out, past, of, &by, zero, inst.loc)?;
                 out.value(list, HostKind::List(vec![tangent]))
             }
             _ => {
@@ -74,7 +75,7 @@ impl Host<'_> {
                 let so_far = out.host.new_def(list.clone());
                 let outer = std::mem::take(&mut out.out);
                 let point = HostArg::Value(counter.number);
-                let tangent = follow(&mut out, past, of, *by, point, inst.loc)?;
+                let tangent = follow(&mut out, past, of, &by, point, inst.loc)?;
                 let given = vec![HostArg::Value(so_far.number), tangent];
                 let kind = HostKind::Intrinsic(Intrinsic::ListPush, given);
                 let pushed = out.value(list.clone(), kind);
@@ -88,6 +89,20 @@ impl Host<'_> {
         out.out.push(HostInst { results: inst.results.clone(), kind, loc: inst.loc });
         Ok(out.out)
     }
+}
+
+/// What a request perturbs: a value, and the definitions of it in modules, by name.
+struct By {
+    number: u32,
+    copies: Vec<(Ident, Ident)>,
+}
+
+fn named_copies(args: &[HostArg]) -> Vec<(Ident, Ident)> {
+    let text = |arg: &HostArg| match arg {
+        HostArg::Str(text) => Ident::new(text),
+        _ => Ident::new(""),
+    };
+    args.chunks_exact(2).map(|pair| (text(&pair[0]), text(&pair[1]))).collect()
 }
 
 /// How many elements a tensor has.
@@ -108,30 +123,26 @@ fn follow(
     out: &mut Dual<'_, '_>,
     past: &[Step],
     of: &HostArg,
-    by: u32,
+    by: &By,
     point: HostArg,
     loc: Loc,
 ) -> R<HostArg> {
-    let kind = HostKind::Intrinsic(Intrinsic::OneHot, vec![HostArg::Value(by), point]);
-    let ty = out.host.type_of(&HostArg::Value(by));
-    let seed = out.value(ty, kind);
-    out.tangents.insert(by, seed);
-    let defines = |defs: &[HostDef]| defs.iter().position(|def| def.number == by);
+    let value = HostArg::Value(by.number);
+    let kind = HostKind::Intrinsic(Intrinsic::OneHot, vec![value.clone(), point]);
+    let seed = out.value(out.host.type_of(&value), kind);
+    out.tangents.insert(by.number, seed.clone());
+    let defines = |defs: &[HostDef]| defs.iter().any(|def| def.number == by.number);
     let start = past.iter().rposition(|step| match step {
-        Step::Enter(params, ..) => defines(params).is_some(),
-        Step::Inst(inst) => defines(&inst.results).is_some(),
+        Step::Enter(params, ..) => defines(params),
+        Step::Inst(inst) => defines(&inst.results),
     });
     let Some(start) = start else { return Err(Fault::unsupported("this value", loc)) };
     let needed = needed(&past[start..], of);
     let mut unknown: HashSet<u32> = HashSet::new();
-    if let Step::Inst(inst) = &past[start]
-        && let Some(output) = defines(&inst.results)
-    {
-        out.beside_output(inst, output, &needed)?;
-    }
-    for step in &past[start + 1..] {
+    for (at, step) in past[start..].iter().enumerate() {
         let is_active = |number: &u32| out.tangents.contains_key(number);
         match step {
+            Step::Enter(..) if at == 0 => {}
             Step::Enter(params, args, is_loop) => {
                 let hit = args.iter().any(|arg| match arg {
                     HostArg::Value(number) => is_active(number) || unknown.contains(number),
@@ -142,6 +153,14 @@ fn follow(
             }
             Step::Inst(inst) => {
                 if !inst.results.iter().any(|def| needed.contains(&def.number)) {
+                    continue;
+                }
+                let copy = by.copies.iter().find(|copy| runs(inst, &copy.0));
+                if let Some((_, name)) = copy {
+                    out.beside_copy(inst, name, &seed)?;
+                    continue;
+                }
+                if at == 0 {
                     continue;
                 }
                 let used = uses(inst);
@@ -159,6 +178,10 @@ fn follow(
         return Err(Fault::unsupported("a loop or `match` around the request", loc));
     }
     Ok(out.tangent_or_zero(of))
+}
+
+fn runs(inst: &HostInst, module: &Ident) -> bool {
+    matches!(&inst.kind, HostKind::Run(name, _) if name == module)
 }
 
 /// The values that the target is made of.

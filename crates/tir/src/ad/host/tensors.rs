@@ -1,8 +1,6 @@
 //! Tangents of tensor code and of scalar operations: modules whose outputs are products of
 //! Jacobians with tangents.
 
-use std::collections::HashSet;
-
 use super::Host;
 use super::dual::Dual;
 use crate::ad::fault::{Fault, R};
@@ -27,25 +25,14 @@ impl Dual<'_, '_> {
         self.run_tangents(inst, name, args, (active, None), tangents)
     }
 
-    /// The tangents of the outputs beside one that is perturbed.
-    pub(super) fn beside_output(
-        &mut self,
-        inst: &HostInst,
-        output: usize,
-        needed: &HashSet<u32>,
-    ) -> R<()> {
-        let others = inst.results.iter().enumerate();
-        let mut others = others.filter(|(at, def)| *at != output && needed.contains(&def.number));
+    /// The tangents of the outputs of a module that defines what is perturbed.
+    pub(super) fn beside_copy(&mut self, inst: &HostInst, by: &Ident, seed: &HostArg) -> R<()> {
         let HostKind::Run(name, args) = &inst.kind else { return Ok(()) };
-        if others.next().is_none() {
-            return Ok(());
-        }
-        let by = &inst.results[output];
-        let seed = self.tangent(&HostArg::Value(by.number));
-        let tangents = seed.iter().cloned().collect();
-        self.run_tangents(inst, name, args, (Vec::new(), Some(output)), tangents)?;
-        self.tangents.extend(seed.map(|seed| (by.number, seed)));
-        Ok(())
+        let active: Vec<usize> =
+            (0..args.len()).filter(|at| self.tangent(&args[*at]).is_some()).collect();
+        let tangents = active.iter().filter_map(|at| self.tangent(&args[*at]));
+        let tangents = tangents.chain([seed.clone()]).collect();
+        self.run_tangents(inst, name, args, (active, Some(by.clone())), tangents)
     }
 
     fn run_tangents(
@@ -53,7 +40,7 @@ impl Dual<'_, '_> {
         inst: &HostInst,
         name: &Ident,
         args: &[HostArg],
-        (active, by): (Vec<usize>, Option<usize>),
+        (active, by): (Vec<usize>, Option<Ident>),
         tangents: Vec<HostArg>,
     ) -> R<()> {
         let found = self.host.program.modules.iter().find(|m| m.name == name.as_str());
@@ -150,10 +137,10 @@ impl Host<'_> {
         &mut self,
         name: &Ident,
         active: Vec<usize>,
-        by: Option<usize>,
+        by: Option<Ident>,
         loc: Loc,
     ) -> R<Ident> {
-        let key = (name.clone(), active.clone(), by);
+        let key = (name.clone(), active.clone(), by.clone());
         if let Some(known) = self.runs.get(&key) {
             return Ok(known.clone());
         }
@@ -169,10 +156,10 @@ impl Host<'_> {
             sources.push((input.name, tangent.clone()));
             module.inputs.push(Tensor { name: tangent, ty: input.ty });
         }
-        if let Some(output) = by.and_then(|at| module.outputs.get(at)).cloned()
-            && let Some(ty) = module.tensor_type(&output)
+        if let Some(of) = by
+            && let Some(ty) = module.tensor_type(&of)
         {
-            let tangent = fresh(&mut taken, &output);
+            let tangent = fresh(&mut taken, &of);
             let dims = (0..ty.rank()).map(|axis| {
                 let var = module.vars.symbol(&format!("{}.{axis}", tangent.as_str()));
                 let source = SymbolSource::Shape(tangent.clone(), axis);
@@ -180,7 +167,7 @@ impl Host<'_> {
                 einlang_index::Quasi::from(var).into()
             });
             let ty = TensorType { elem: ty.elem, dims: dims.collect() };
-            sources.push((output, tangent.clone()));
+            sources.push((of, tangent.clone()));
             module.inputs.push(Tensor { name: tangent, ty });
         }
         let outputs = std::mem::take(&mut module.outputs);

@@ -1,0 +1,55 @@
+//! `cargo xtask bench memory`: how much tensor storage long recurrences take, as the allocator of the
+//! run counts it.
+
+use crate::process;
+use crate::project::Project;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+/// A program of `bench/memory`, what it gives, the most bytes it may take, and what those are.
+const PROGRAMS: [(&str, &str, u64, &str); 3] = [
+    ("edit_distance", "distance", 1 << 20, "1 MiB; two rows of 20,000 numbers are 160,000 bytes"),
+    ("heat", "warmest", 2 * 512 * 512 * 4 + 512, "two planes of 512 by 512, and 512 bytes"),
+    ("lookback", "last_one", 11 * 4 + 512, "eleven numbers, and 512 bytes"),
+];
+
+/// Runs each program, prints its storage, and fails if one takes more than it may.
+pub(crate) fn measure(project: &Project, binary: &Path) -> Result<(), String> {
+    let mut over = Vec::new();
+    for (name, output, most, what) in PROGRAMS {
+        let program = project.root.join("bench/memory").join(name).with_extension("ein");
+        let start = Instant::now();
+        let mut run = Command::new(binary);
+        run.args(["run", "--explain", "--outputs", output]).arg(&program);
+        let ended = process::capture(&mut run)?;
+        let seconds = start.elapsed().as_secs_f64();
+        let told = String::from_utf8_lossy(&ended.stderr).into_owned();
+        let bytes = bytes_of(&told).ok_or(format!("{name} did not run:\n{told}"))?;
+        println!("{name:<14} {bytes:>9} bytes of tensors, {seconds:6.1} s  (at most {what})");
+        if bytes > most {
+            over.push(name);
+        }
+    }
+    match over.is_empty() {
+        true => Ok(()),
+        false => Err(format!("too much memory: {}", over.join(", "))),
+    }
+}
+
+/// The bytes of `note: at most 240 bytes for values`.
+fn bytes_of(told: &str) -> Option<u64> {
+    let line = told.lines().find(|line| line.ends_with("bytes for values"))?;
+    line.split_whitespace().find_map(|word| word.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes_of;
+
+    #[test]
+    fn the_note_of_a_run_is_understood() {
+        let told = "note: `part` ran as loops\nnote: at most 240 bytes for values\n";
+        assert_eq!((bytes_of(told), bytes_of("note: nothing")), (Some(240), None));
+    }
+}
