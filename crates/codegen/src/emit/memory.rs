@@ -71,7 +71,34 @@ impl<'c> Emit<'c, '_> {
         for (at, slot) in [slots.data, slots.marks].into_iter().enumerate() {
             let place = self.word(view, at as u64)?;
             let value = self.builder.build_load(pointer, place, "where")?;
+            if at == 0 {
+                self.tell_size(buffer, value.as_instruction_value())?;
+            }
             self.builder.build_store(slot, value)?;
+        }
+        Ok(())
+    }
+
+    /// Tells LLVM how much memory certainly lies at a place, so that loads may come earlier.
+    fn tell_size(&self, buffer: usize, place: Option<InstructionValue<'c>>) -> Result<()> {
+        let of = &self.kernel.buffers[buffer];
+        let width = i64::from(of.elem.bits().max(8) / 8);
+        let mut bytes = width;
+        for dim in &of.dims {
+            let kept = match dim.layout {
+                Layout::Full => dim.extent.as_constant(),
+                Layout::Mod(planes) => Some(planes),
+                Layout::Open => None,
+            };
+            bytes = kept.filter(|kept| *kept > 0).and_then(|k| bytes.checked_mul(k)).unwrap_or(0);
+        }
+        // The shape of an input is only tested later.
+        let certain = buffer >= self.kernel.n_inputs || of.dims.is_empty();
+        let Some(place) = place.filter(|_| bytes > 0 && certain) else { return Ok(()) };
+        for (name, number) in [("dereferenceable", bytes), ("align", width)] {
+            let number = self.context.metadata_node(&[self.i64(number).into()]);
+            let refuse = |_| Refused("metadata was refused".to_owned());
+            place.set_metadata(number, self.context.get_kind_id(name)).map_err(refuse)?;
         }
         Ok(())
     }

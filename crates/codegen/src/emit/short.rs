@@ -5,7 +5,7 @@
 //! become registers.
 
 use einlang_index::{MinMax, Quasi, Var, VarKind};
-use einlang_loops::ir::{Block, Fold, Loop, Range, Stmt};
+use einlang_loops::ir::{Block, Combine, Fold, Loop, Range, Role, Stmt};
 
 use super::fold::State;
 use super::sums::{LANES, Sum, is_small};
@@ -16,7 +16,7 @@ use inkwell::values::BasicValueEnum;
 const MOST_ROUNDS: i64 = 16;
 
 /// The most statements that a loop becomes.
-const MOST_STATEMENTS: usize = 1024;
+const MOST_STATEMENTS: usize = 256;
 
 impl<'c> Emit<'c, '_> {
     /// Takes note of what a variable is bound to.
@@ -54,9 +54,8 @@ impl<'c> Emit<'c, '_> {
             return None;
         }
         let rounds = self.few(&of.range)?;
-        let n_rounds = usize::try_from(rounds.end.saturating_sub(rounds.start)).unwrap_or(0);
-        let size = size(&of.body)?.checked_mul(n_rounds)?;
-        (size <= MOST_STATEMENTS).then(|| match of.range.down {
+        let weight = self.weight(&of.body)?.checked_mul(self.n_rounds(&of.range))?;
+        (weight <= MOST_STATEMENTS).then(|| match of.range.down {
             false => rounds.collect(),
             true => rounds.rev().collect(),
         })
@@ -120,20 +119,43 @@ impl<'c> Emit<'c, '_> {
             None => Ok(()),
         }
     }
-}
 
-/// How many statements a block has, those inside included; nothing if it cannot be written out.
-fn size(block: &Block) -> Option<usize> {
-    let mut sum = 0_usize;
-    for stmt in &block.stmts {
-        sum += 1 + match stmt {
-            Stmt::If { then, otherwise, .. } => size(then)?.checked_add(size(otherwise)?)?,
-            Stmt::Loop(of) if of.until.is_none() => size(&of.body)?,
-            Stmt::Loop(_) => return None,
-            Stmt::Fold(fold) if fold.resume.is_some() || fold.key.is_some() => return None,
-            Stmt::Fold(fold) => size(&fold.body)?,
-            _ => 0,
-        };
+    /// How many statements a block becomes; nothing if it cannot be written out.
+    fn weight(&self, block: &Block) -> Option<usize> {
+        let mut sum = 0_usize;
+        for stmt in &block.stmts {
+            let inside = match stmt {
+                Stmt::If { then, otherwise, .. } => {
+                    self.weight(then)?.checked_add(self.weight(otherwise)?)?
+                }
+                Stmt::Loop(of) if of.until.is_some() => return None,
+                Stmt::Loop(of) => {
+                    let width = match of.role {
+                        Role::Lane(width) => width as usize,
+                        _ => 1,
+                    };
+                    self.n_rounds(&of.range).div_ceil(width).checked_mul(self.weight(&of.body)?)?
+                }
+                Stmt::Fold(fold) if fold.resume.is_some() || fold.key.is_some() => return None,
+                Stmt::Fold(fold) => {
+                    let combined = match &fold.combine {
+                        Combine::Block { block, .. } => self.weight(block)?,
+                        _ => 1,
+                    };
+                    let term = self.weight(&fold.body)?.checked_add(combined)?;
+                    let mut rounds = fold.ranges.iter().map(|range| self.n_rounds(range));
+                    rounds.try_fold(term, |all, n| all.checked_mul(n))?
+                }
+                _ => 0,
+            };
+            sum = sum.checked_add(inside)?.checked_add(1)?;
+        }
+        Some(sum)
     }
-    Some(sum)
+
+    /// How many rounds of a range are written out; one if it stays a loop.
+    fn n_rounds(&self, range: &Range) -> usize {
+        let few = self.few(range);
+        few.and_then(|r| usize::try_from(r.end.saturating_sub(r.start)).ok()).unwrap_or(1)
+    }
 }
