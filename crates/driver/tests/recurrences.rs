@@ -7,6 +7,8 @@
 //! found.
 
 mod recurrence;
+#[path = "recurrence/strings.rs"]
+mod strings;
 
 use einlang_driver::run::{Executable, Failure, RunOptions};
 use einlang_driver::{Backend, Session, StoragePlan};

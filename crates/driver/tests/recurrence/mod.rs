@@ -1,7 +1,5 @@
 //! Random recurrences as text, and random changes of schedules.
 
-mod strings;
-
 use einlang_loops::schedule::{Compute, Layout, Nest, Role, Schedule};
 use einlang_testkit::generate::Source;
 

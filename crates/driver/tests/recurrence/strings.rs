@@ -8,7 +8,7 @@ use einlang_sema::shapes::Options;
 use einlang_source::MemoryWorld;
 use einlang_testkit::generate::Source;
 
-use super::program;
+use crate::recurrence::program;
 
 fn n_cases() -> u64 {
     let wanted = std::env::var("EINLANG_RECURRENCES").ok();
