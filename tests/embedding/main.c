@@ -51,6 +51,11 @@ int main(void) {
     puts("");
     model_release(&out);
 
+    double clamped[3];
+    for (int i = 0; i < 3; i++)
+        if (model_clamp(4.0 * i, 1, 7, &clamped[i], message, sizeof message)) return puts(message), 1;
+    printf("clamp: %g %g %g\n", clamped[0], clamped[1], clamped[2]);
+
     int32_t status = model_share(&tk, 0, &out, message, sizeof message);
     printf("share by 0: %d, %s\n", (int)status, message);
     status = model_layer(&tx, &tw, &tt, &out, message, sizeof message);

@@ -35,6 +35,7 @@ error 0.63, slope 1.91
 error 0.0567, slope 1.973
 smooth: 0.5 1.25 2.125
 count: 1 0 3 0
+clamp: 1 4 7
 share by 0: 1, model.ein:35:19: integer division by zero
 another type: 1, argument `b` must be a tensor of element type 12 and rank 1
 another length: 1

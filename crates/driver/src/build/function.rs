@@ -6,14 +6,16 @@ use einlang_interp::native::Native;
 use einlang_loops::plan::{Choices, plan};
 use einlang_sema::lower::Lowered;
 use einlang_source::Sources;
-use einlang_tir::host::{Effect, HostArg, HostInst, HostKind, HostType, Intrinsic, TypeDecl};
+use einlang_tir::host::{
+    Block, Effect, HostArg, HostInst, HostKind, HostType, Intrinsic, TypeDecl,
+};
 use einlang_tir::types::{Elem, Ident};
 
 use super::exports::Export;
 use super::{MAX_AXES, kernel, scalar};
 
-/// How deeply calls of functions outside of tensors may be nested.
-const DEEPEST: usize = 16;
+/// How many calls of functions outside of tensors are put in place.
+const MOST_CALLS: usize = 200;
 
 /// What was made of the functions so far.
 #[derive(Debug, Default)]
@@ -46,8 +48,9 @@ pub(super) struct Function<'a> {
     values: HashMap<u32, Val>,
     n_tensors: usize,
     n_scalars: usize,
-    /// How many calls are being put in place of themselves.
-    depth: usize,
+    /// The functions whose bodies are being put in place of calls.
+    calling: Vec<Ident>,
+    n_calls: usize,
     params: Vec<String>,
     results: Vec<String>,
     body: String,
@@ -79,7 +82,8 @@ impl<'a> Function<'a> {
             values: HashMap::new(),
             n_tensors: 0,
             n_scalars: 0,
-            depth: 0,
+            calling: Vec::new(),
+            n_calls: 0,
             params: Vec::new(),
             results: Vec::new(),
             body: String::new(),
@@ -166,6 +170,9 @@ impl<'a> Function<'a> {
         let value = match &inst.kind {
             HostKind::Run(module, args) => return self.run(inst, module.as_str(), args, native),
             HostKind::Call(name, args) => return self.call(inst, name, args, native),
+            HostKind::If(condition, then, otherwise) => {
+                return self.branch(inst, condition, [then, otherwise], native);
+            }
             HostKind::Tuple(args) | HostKind::Struct(_, args) => Val::Tuple(self.values(args)?),
             HostKind::Field(of, at) => match self.value(of)? {
                 Val::Tuple(parts) => parts.get(*at).cloned().ok_or("a field that is not there")?,
@@ -217,19 +224,73 @@ impl<'a> Function<'a> {
     ) -> Result<()> {
         let callee = self.lowered.program.functions.iter().find(|function| function.name == *name);
         let callee = callee.ok_or_else(|| format!("`{name}` is missing"))?;
-        if self.depth == DEEPEST {
-            return Err(format!("calls of `{name}` are nested too deeply for C"));
+        if self.calling.contains(name) {
+            return Err(format!("`{name}` calls itself"));
+        }
+        self.n_calls += 1;
+        if self.n_calls > MOST_CALLS {
+            return Err("it calls too many functions outside of tensors".to_owned());
         }
         for (param, value) in callee.body.params.iter().zip(self.values(args)?) {
             self.values.insert(param.number, value);
         }
-        self.depth += 1;
+        self.calling.push(name.clone());
         for inner in &callee.body.insts {
             self.inst(inner, native)?;
         }
-        self.depth -= 1;
+        self.calling.pop();
         for (result, value) in inst.results.iter().zip(self.values(&callee.body.results)?) {
             self.values.insert(result.number, value);
+        }
+        Ok(())
+    }
+
+    /// One of two blocks.
+    fn branch(
+        &mut self,
+        inst: &HostInst,
+        condition: &HostArg,
+        sides: [&Block; 2],
+        native: &Native,
+    ) -> Result<()> {
+        let Val::Scalar(condition, _) = self.value(condition)? else {
+            return Err("it branches on what is no truth value".to_owned());
+        };
+        let mut places = Vec::new();
+        for result in &inst.results {
+            places.push(match result.ty {
+                HostType::Scalar(elem) => {
+                    self.n_scalars += 1;
+                    let name = format!("v{}", self.n_scalars);
+                    self.body += &format!("    {} {name};\n", scalar::c_type(elem));
+                    Val::Scalar(name, elem)
+                }
+                HostType::Tensor(elem, rank) => Val::Tensor(self.tensor(), elem, rank),
+                _ => return Err("it branches to records".to_owned()),
+            });
+        }
+        for (side, begin) in sides.into_iter().zip([format!("if ({condition})"), "else".to_owned()])
+        {
+            self.body += &format!("    {begin} {{\n");
+            for inner in &side.insts {
+                self.inst(inner, native)?;
+            }
+            for (place, value) in places.iter().zip(self.values(&side.results)?) {
+                self.body += &match (place, value) {
+                    (Val::Scalar(place, _), Val::Scalar(text, _)) => {
+                        format!("    {place} = {text};\n")
+                    }
+                    // The tensor stays with its owner.
+                    (Val::Tensor(to, ..), Val::Tensor(from, ..)) => {
+                        format!("    t[{to}] = t[{from}];\n    t[{to}].owned = 0;\n")
+                    }
+                    _ => return Err("its branches differ".to_owned()),
+                };
+            }
+            self.body += "    }\n";
+        }
+        for (result, place) in inst.results.iter().zip(places) {
+            self.values.insert(result.number, place);
         }
         Ok(())
     }
@@ -393,7 +454,7 @@ fn reason(kind: &HostKind) -> String {
     let what = match kind {
         HostKind::Variant(..) | HostKind::Match(..) => "it works with variants of an enum",
         HostKind::List(_) => "it makes a list",
-        HostKind::If(..) | HostKind::Switch(..) => "it branches outside of tensors",
+        HostKind::Switch(..) => "it matches numbers outside of tensors",
         HostKind::For(..) | HostKind::While(..) => "it loops outside of tensors",
         HostKind::Closure(..) | HostKind::Apply(..) => "it passes functions as values",
         HostKind::Format(_) => "it makes strings",

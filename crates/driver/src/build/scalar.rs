@@ -70,6 +70,14 @@ pub(super) fn operation(op: Op, elem: Elem, result: Elem, args: &[String]) -> Op
         (Op::Not, [x]) => Some(format!("(!{x})")),
         (Op::Min, [x, y]) if is_float || is_int => Some(format!("({y} < {x} ? {y} : {x})")),
         (Op::Max, [x, y]) if is_float || is_int => Some(format!("({y} > {x} ? {y} : {x})")),
+        (Op::Neg, [x]) if is_float => Some(format!("(-{x})")),
+        (Op::Neg, [x]) if is_int => Some(format!("(({})(0 - (uint64_t){x}))", c_type(elem))),
+        (op, [x]) if is_float && elementary(op).is_some() => {
+            let (name, single) = (elementary(op)?, elem == Elem::F32);
+            Some(format!("{name}{}({x})", if single { "f" } else { "" }))
+        }
+        (Op::Pow, [x, y]) if elem == Elem::F64 => Some(format!("pow({x}, {y})")),
+        (Op::Pow, [x, y]) if elem == Elem::F32 => Some(format!("powf({x}, {y})")),
         (Op::Cast, [x]) => {
             let to_float = matches!(result, Elem::F32 | Elem::F64);
             let to_int = matches!(result.kind(), ElemKind::Signed | ElemKind::Unsigned);
@@ -79,6 +87,28 @@ pub(super) fn operation(op: Op, elem: Elem, result: Elem, args: &[String]) -> Op
         }
         _ => None,
     }
+}
+
+/// The function of C for an operation on one float.
+fn elementary(op: Op) -> Option<&'static str> {
+    Some(match op {
+        Op::Abs => "fabs",
+        Op::Sqrt => "sqrt",
+        Op::Floor => "floor",
+        Op::Ceil => "ceil",
+        Op::Round => "round",
+        Op::Trunc => "trunc",
+        Op::Exp => "exp",
+        Op::Exp2 => "exp2",
+        Op::Log => "log",
+        Op::Log2 => "log2",
+        Op::Log10 => "log10",
+        Op::Sin => "sin",
+        Op::Cos => "cos",
+        Op::Tan => "tan",
+        Op::Tanh => "tanh",
+        _ => return None,
+    })
 }
 
 /// The body of a case of the service that computes rare operations on the words `x` and `y`.
