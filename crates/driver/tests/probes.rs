@@ -39,7 +39,7 @@ fn unit(i: usize, j: usize) -> f64 {
 }
 
 fn probes(n: usize) -> Vec<Probe> {
-    let states = if n % 2 == 0 { 4 } else { 3 };
+    let states = if n.is_multiple_of(2) { 4 } else { 3 };
     let scalar = |value: f64| format!("{value:?}");
     let letters = |seed: usize| list(n + seed, |i| ((i * i + seed * i) % 4).to_string());
     vec![

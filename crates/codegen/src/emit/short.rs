@@ -143,8 +143,8 @@ impl<'c> Emit<'c, '_> {
                         _ => 1,
                     };
                     let term = self.weight(&fold.body)?.checked_add(combined)?;
-                    let rounds = fold.ranges.iter().map(|range| self.n_rounds(range));
-                    rounds.fold(Some(term), |all, n| all?.checked_mul(n))?
+                    let mut rounds = fold.ranges.iter().map(|range| self.n_rounds(range));
+                    rounds.try_fold(term, usize::checked_mul)?
                 }
                 _ => 0,
             };
