@@ -144,7 +144,7 @@ impl<'c> Emit<'c, '_> {
                     };
                     let term = self.weight(&fold.body)?.checked_add(combined)?;
                     let mut rounds = fold.ranges.iter().map(|range| self.n_rounds(range));
-                    rounds.try_fold(term, |all, n| all.checked_mul(n))?
+                    rounds.try_fold(term, usize::checked_mul)?
                 }
                 _ => 0,
             };
