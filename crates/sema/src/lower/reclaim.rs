@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use einlang_index::{Domain, Quasi, Set, Var};
 use einlang_tir::host::{HostArg, HostKind, HostType, Intrinsic};
-use einlang_tir::module::{Group, SymbolSource};
+use einlang_tir::module::{Group, Symbol, SymbolSource};
 use einlang_tir::region::{Combiner, Def, Inst, InstKind, Over, Region};
 use einlang_tir::substitute::Substitution;
 use einlang_tir::types::{Elem, Ident, Loc};
@@ -35,8 +35,9 @@ impl<'p> Lower<'p> {
         }
         if !front.is_empty() {
             // What was taken in for an earlier request may be read now, and the other way round.
-            front.append(&mut self.cx().tir.groups);
-            self.cx().tir.groups = sorted(front);
+            let tir = &mut self.cx().tir;
+            front.append(&mut tir.groups);
+            tir.groups = sorted(front, &tir.symbols);
         }
         Ok(())
     }
@@ -385,18 +386,35 @@ impl<'p> Lower<'p> {
     }
 }
 
-/// The groups, each after those it reads, and otherwise in their order.
-fn sorted(groups: Vec<Group>) -> Vec<Group> {
+/// The groups, each after those it reads or that tell its sizes, and otherwise in their order.
+fn sorted(groups: Vec<Group>, symbols: &[Symbol]) -> Vec<Group> {
     let owners: HashMap<Ident, usize> = groups
         .iter()
         .enumerate()
         .flat_map(|(at, group)| names(group).map(move |name| (name, at)))
         .collect();
+    let tells = tellers(symbols, &owners);
     let reads = |group: &Group| {
         let mut read: Vec<usize> = Vec::new();
+        let mut size = |expr: &Quasi| {
+            expr.for_each_var(&mut |var| read.extend(tells.get(&var).into_iter().flatten()));
+        };
+        group.bindings.iter().flat_map(|b| &b.axes).for_each(|axis| size(&axis.dim.extent));
+        for region in group.regions() {
+            region.for_each_inst(&mut |inst| own_exprs(&inst.kind).iter().for_each(&mut size));
+        }
+        let clauses = group.bindings.iter().flat_map(|binding| &binding.clauses);
+        for var in clauses.flat_map(|clause| clause.domain.params()) {
+            read.extend(tells.get(&var).into_iter().flatten());
+        }
         for region in group.regions() {
             region.for_each_inst(&mut |inst| {
                 read.extend(inst.tensors().into_iter().filter_map(|name| owners.get(name)));
+                if let InstKind::Reduce(reduction) = &inst.kind {
+                    for var in reduction.domain.params() {
+                        read.extend(tells.get(&var).into_iter().flatten());
+                    }
+                }
             });
         }
         read.sort_unstable();
@@ -423,6 +441,26 @@ fn sorted(groups: Vec<Group>) -> Vec<Group> {
     }
     let mut groups: Vec<Option<Group>> = groups.into_iter().map(Some).collect();
     order.into_iter().filter_map(|at| groups[at].take()).collect()
+}
+
+/// The groups whose values symbols stand for. A symbol comes after those it is made of.
+fn tellers(symbols: &[Symbol], owners: &HashMap<Ident, usize>) -> HashMap<Var, Vec<usize>> {
+    let mut tells: HashMap<Var, Vec<usize>> = HashMap::new();
+    for symbol in symbols {
+        let mut by: Vec<usize> = Vec::new();
+        match &symbol.source {
+            SymbolSource::Value(name) | SymbolSource::Shape(name, _) => {
+                by.extend(owners.get(name));
+            }
+            SymbolSource::Max(of) | SymbolSource::Min(of) => {
+                let mut found = |var: Var| by.extend(tells.get(&var).into_iter().flatten());
+                of.iter().for_each(|expr| expr.for_each_var(&mut found));
+            }
+            SymbolSource::Argument | SymbolSource::Until | SymbolSource::Local => {}
+        }
+        tells.insert(symbol.var, by);
+    }
+    tells
 }
 
 fn names(group: &Group) -> impl Iterator<Item = Ident> + '_ {
