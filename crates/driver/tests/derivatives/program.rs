@@ -142,7 +142,10 @@ impl Made {
             30 => format!(
                 "let {b}[i in 0..4] = sum[r in 0..2]({u}[i + r else {c}] * {v}[r]) * 0.5 + {e}[i];"
             ),
-            31 => format!("let {b}[i in 0..4] = {u}[i / 2] * {v}[(i + 1) % 4] + {e}[i];"),
+            // The last summand keeps equal products apart: where two are extremal, there is a kink.
+            31 => format!(
+                "let {b}[i in 0..4] = {u}[i / 2] * {v}[(i + 1) % 4] + 0.5 * sin({w}[i]) + {e}[i];"
+            ),
             32 => format!(
                 "let {b}[i in 0..4, j in 0..4] = {m}[i, j - 1 else 0.1] * {k}[i + 1, j else {a}] + {e}[i, j];"
             ),

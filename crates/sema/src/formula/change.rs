@@ -134,10 +134,13 @@ impl Writer<'_> {
             return self.own(scope, expr);
         }
         let (da, db) = (self.change(scope, a), self.change(scope, b));
+        match op {
+            BinaryOp::Add => return da.plus(db),
+            BinaryOp::Sub => return da.plus(db.negated()),
+            _ => {}
+        }
         let (va, vb) = (self.value(scope, a), self.value(scope, b));
         match op {
-            BinaryOp::Add => da.plus(db),
-            BinaryOp::Sub => da.plus(db.negated()),
             BinaryOp::Mul => vb.scaling(&da).plus(va.scaling(&db)),
             BinaryOp::Div => {
                 let first = Math::number(1.0).over(vb.clone()).scaling(&da);

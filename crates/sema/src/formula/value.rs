@@ -20,12 +20,16 @@ impl Writer<'_> {
             {
                 self.value(scope, *value)
             }
-            ExprKind::Cast(value, _) if self.has_floats(self.ty(scope, *value)) => {
+            ExprKind::Cast(value, _)
+                if self.has_floats(self.ty(scope, *value))
+                    && self.has_floats(self.ty(scope, expr)) =>
+            {
                 self.value(scope, *value)
             }
-            ExprKind::If { .. } | ExprKind::Where { .. } | ExprKind::With { .. } => {
-                Math::loose(self.text(scope, expr))
-            }
+            ExprKind::If { .. }
+            | ExprKind::Where { .. }
+            | ExprKind::With { .. }
+            | ExprKind::Cast(..) => Math::loose(self.text(scope, expr)),
             _ => Math::atom(self.text(scope, expr)),
         }
     }
