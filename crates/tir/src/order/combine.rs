@@ -1,13 +1,15 @@
 //! Combinations of forms, one per binding, for one loop.
 //!
-//! Bindings get their forms one after the other, in the order of the candidates, and a form that
-//! leaves a read of or by an earlier binding without a bound is passed over at once. What is known
-//! of two forms of two bindings is remembered, so the work grows with the pairs that are met and not
-//! with their combinations.
+//! Bindings get their forms one after the other, each next to one that has its own, in the order of
+//! the candidates. A form is passed over at once if a read of or by an earlier binding has no bound
+//! under it, or if no shifts of the bindings so far bring all reads between them into order. What is
+//! known of two forms of two bindings is remembered, so the work grows with the pairs that are met
+//! and not with their combinations.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::depend::Dependence;
+use super::forms::offsets;
 
 /// How many combinations are tried for one loop.
 const MAX_TRIES: usize = 2_000;
@@ -18,8 +20,12 @@ const MAX_PAIRS: usize = 20_000;
 /// One coefficient vector per binding.
 pub(super) type Forms = BTreeMap<usize, Vec<i64>>;
 
-/// Whether the distance of a read is bounded under a form of the reader and one of the writer.
-type Bounded<'a> = Box<dyn Fn(&Dependence, &[i64], &[i64]) -> bool + 'a>;
+/// How much later than what it reads a reader is at least, under a form of the reader and one of the
+/// writer.
+type Least<'a> = Box<dyn Fn(&Dependence, &[i64], &[i64]) -> Option<i64> + 'a>;
+
+/// A reader, what it reads, and the least distance between them.
+type Slack = (usize, usize, i64);
 
 /// The combinations of one loop.
 pub(super) struct Combinations<'a> {
@@ -27,9 +33,9 @@ pub(super) struct Combinations<'a> {
     lists: Vec<(usize, Vec<Vec<i64>>)>,
     /// The reads between two places of the list, either way.
     between: HashMap<(usize, usize), Vec<&'a Dependence>>,
-    bounded: Bounded<'a>,
-    /// Whether two candidates, each by its place and number, fit together.
-    known: HashMap<(usize, usize, usize, usize), bool>,
+    least: Least<'a>,
+    /// The distances between two candidates, each by its place and number, if all have bounds.
+    known: HashMap<(usize, usize, usize, usize), Option<Vec<Slack>>>,
     n_tries: usize,
 }
 
@@ -37,8 +43,9 @@ impl<'a> Combinations<'a> {
     pub(super) fn new(
         lists: Vec<(usize, Vec<Vec<i64>>)>,
         dependences: &'a [Dependence],
-        bounded: Bounded<'a>,
+        least: Least<'a>,
     ) -> Combinations<'a> {
+        let lists = side_by_side(lists, dependences);
         let place = |binding: usize| lists.iter().position(|list| list.0 == binding);
         let mut between: HashMap<(usize, usize), Vec<&Dependence>> = HashMap::new();
         for dependence in dependences {
@@ -50,17 +57,18 @@ impl<'a> Combinations<'a> {
                 between.entry(pair).or_default().push(dependence);
             }
         }
-        Combinations { lists, between, bounded, known: HashMap::new(), n_tries: 0 }
+        Combinations { lists, between, least, known: HashMap::new(), n_tries: 0 }
     }
 
     /// The first answer that one of the combinations gives.
     pub(super) fn search<R>(mut self, visit: &mut dyn FnMut(Forms) -> Option<R>) -> Option<R> {
-        self.extend(&mut Vec::new(), visit)
+        self.extend(&mut Vec::new(), &mut Vec::new(), visit)
     }
 
     fn extend<R>(
         &mut self,
         chosen: &mut Vec<usize>,
+        slacks: &mut Vec<Slack>,
         visit: &mut dyn FnMut(Forms) -> Option<R>,
     ) -> Option<R> {
         let at = chosen.len();
@@ -73,32 +81,60 @@ impl<'a> Combinations<'a> {
             if self.n_tries >= MAX_TRIES || self.known.len() >= MAX_PAIRS {
                 return None;
             }
-            let earlier: Vec<usize> = chosen.clone();
-            let fits = earlier.iter().enumerate();
-            if fits.into_iter().all(|(place, other)| self.fit((place, *other), (at, number))) {
+            let n_slacks = slacks.len();
+            let bounded = (0..at).all(|place| {
+                let more = self.between((place, chosen[place]), (at, number));
+                more.map(|more| slacks.extend_from_slice(more)).is_some()
+            });
+            let bindings = self.lists[..=at].iter().map(|list| list.0);
+            if bounded && offsets(bindings, slacks).is_some() {
                 chosen.push(number);
-                let found = self.extend(chosen, visit);
+                let found = self.extend(chosen, slacks, visit);
                 chosen.pop();
                 if found.is_some() {
                     return found;
                 }
             }
+            slacks.truncate(n_slacks);
         }
         None
     }
 
-    /// Whether two candidates, the earlier place first, leave every read between them bounded.
-    fn fit(&mut self, first: (usize, usize), second: (usize, usize)) -> bool {
-        let Some(reads) = self.between.get(&(first.0, second.0)) else { return true };
+    /// The distances of the reads between two candidates, the earlier place first.
+    fn between(&mut self, first: (usize, usize), second: (usize, usize)) -> Option<&[Slack]> {
+        let Some(reads) = self.between.get(&(first.0, second.0)) else { return Some(&[]) };
         let key = (first.0, first.1, second.0, second.1);
-        let (lists, bounded) = (&self.lists, &self.bounded);
-        *self.known.entry(key).or_insert_with(|| {
+        let (lists, least) = (&self.lists, &self.least);
+        let known = self.known.entry(key).or_insert_with(|| {
             let (one, other) = (&lists[first.0], &lists[second.0]);
             let (one_form, other_form) = (&one.1[first.1], &other.1[second.1]);
-            reads.iter().all(|read| match read.reader.binding == one.0 {
-                true => bounded(read, one_form, other_form),
-                false => bounded(read, other_form, one_form),
-            })
-        })
+            let slack = |read: &&Dependence| match read.reader.binding == one.0 {
+                true => Some((one.0, other.0, least(read, one_form, other_form)?)),
+                false => Some((other.0, one.0, least(read, other_form, one_form)?)),
+            };
+            reads.iter().map(slack).collect()
+        });
+        known.as_deref()
     }
+}
+
+/// The bindings in an order in which each after the first reads or is read by an earlier one, where
+/// there is one.
+fn side_by_side(
+    mut lists: Vec<(usize, Vec<Vec<i64>>)>,
+    dependences: &[Dependence],
+) -> Vec<(usize, Vec<Vec<i64>>)> {
+    let mut ordered: Vec<(usize, Vec<Vec<i64>>)> = Vec::with_capacity(lists.len());
+    while !lists.is_empty() {
+        let placed = |binding: usize| ordered.iter().any(|list| list.0 == binding);
+        let next_to = |list: &(usize, Vec<Vec<i64>>)| {
+            dependences.iter().any(|dependence| {
+                let (reader, writer) = (dependence.reader.binding, dependence.writer.binding);
+                (reader == list.0 && placed(writer)) || (writer == list.0 && placed(reader))
+            })
+        };
+        let at = lists.iter().position(next_to).unwrap_or(0);
+        ordered.push(lists.remove(at));
+    }
+    ordered
 }

@@ -179,10 +179,10 @@ impl Search<'_> {
             (binding, candidates)
         };
         let lists = bindings.into_iter().map(suitable).collect();
-        let bounded = |dependence: &Dependence, reader: &[i64], writer: &[i64]| {
-            self.distance(dependence, reader, writer).is_some()
+        let least = |dependence: &Dependence, reader: &[i64], writer: &[i64]| {
+            self.distance(dependence, reader, writer).map(|distance| distance.1)
         };
-        Combinations::new(lists, dependences, Box::new(bounded))
+        Combinations::new(lists, dependences, Box::new(least))
     }
 
     /// Whether a form runs none of a binding's reads of itself backwards, which no shift mends.
