@@ -43,9 +43,6 @@ pub(crate) fn bench(project: &Project, names: &[String]) -> TaskResult {
     if everything || !memory.is_empty() {
         memory::measure(project, &binary::build(project)?)?;
     }
-    if project.shared("bench").is_some() {
-        println!("peers are compared when a backend exists");
-    }
     Ok(code)
 }
 
@@ -56,9 +53,14 @@ fn run_benchmarks(project: &Project, names: &[&String]) -> TaskResult {
     }
     // Only benchmark targets: otherwise cargo also lists every unit test as ignored.
     let mut cargo = project.cargo();
-    cargo.args(["bench", "--quiet", "--workspace", "--bench", "*"]);
+    cargo.args(["bench", "--quiet", "--workspace"]);
+    if names.is_empty() {
+        cargo.args(["--bench", "*"]);
+    }
+    for name in names {
+        cargo.args(["--bench", name]);
+    }
     llvm::prepare(&mut cargo, true);
-    cargo.arg("--").args(names);
     process::show(&mut cargo).map(process::exit_code)
 }
 

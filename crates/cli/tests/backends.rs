@@ -80,6 +80,56 @@ fn backends_agree_at_awkward_extents() {
     }
 }
 
+/// Producers inside the loop of a recurrence, a reduction whose state is a tensor, edges of a stencil,
+/// and the gradient of it all, with nothing but the ends observed.
+fn windows(n: usize) -> String {
+    format!(
+        "const N = {n};
+let x[t in 0..N, d in 0..3]: f64 = ((t * 37 + d * 11) % 23 - 7) as f64 / 9.0;
+fn ended(x: [f64; T, 3]) -> f64 {{
+    let score[t] = sum[d](x[t, d] * (d + 1) as f64);
+    let gate[t] = 1.0 / (1.0 + exp(-score[t]));
+    let p[0] = 0.5;
+    let p[t in 1..T + 1] = p[t - 1] * gate[t - 1] + score[t - 1] * gate[t - 1];
+    p[T]
+}}
+let end = ended(x);
+let slope = @end / @x;
+let ahead = {{
+    let q[t in 0..N + 2] = (t * t % 7) as f64 / 3.0;
+    let h[0] = 1.0;
+    let h[t in 1..N + 1] = h[t - 1] * 0.5 + q[t] * q[t - 1] + q[t + 1];
+    h[N]
+}};
+let turn = {{
+    let unit[i in 0..2, j in 0..2]: f64 = if i == j {{ 1.0 }} else {{ 0.0 }};
+    let step[k in 0..N, i in 0..2, j in 0..2] = ((k + i + 2 * j) % 5) as f64 * 0.2;
+    reduce[k](unit, |a, b| {{ let c[i, j] = sum[m](a[i, m] * b[m, j]); c }})(step[k])
+}};
+let smooth = {{
+    let u[0, i in 0..N] = x[i, 1];
+    let u[t in 1..4, i in 0..N] = 0.5 * u[t - 1, i] + 0.25 * u[t - 1, i - 1 else 0.0]
+        + 0.25 * u[t - 1, i + 1 else 1.0];
+    u[3]
+}};
+"
+    )
+}
+
+#[test]
+fn windows_agree_at_awkward_extents() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("main.ein");
+    for n in EXTENTS {
+        std::fs::write(&path, windows(*n)).expect("a file");
+        let right = outputs(&path, "interp");
+        assert_eq!(right["slope"]["shape"], serde_json::json!([n, 3]));
+        assert_eq!(right, outputs(&path, "bytecode"), "bytecode, {n}");
+        let native = outputs(&path, "native");
+        assert!(agree(&right, &native), "{n}: {right}\n{native}");
+    }
+}
+
 /// Lanes with and without a tail, gathers, folds and conditions in lanes, and rounds that are jammed.
 #[test]
 fn roles_change_nothing() {

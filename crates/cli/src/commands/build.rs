@@ -10,10 +10,11 @@ use clap::Args;
 use einlang_driver::{Failure, Library, Session};
 
 use crate::args::HELP_TEMPLATE;
+use crate::commands::failure::told;
 use crate::exit::{Exit, Stop};
 use crate::inputs::Input;
 use crate::message::Message;
-use crate::{Shell, bug, native};
+use crate::{Shell, native};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -58,18 +59,7 @@ pub(crate) fn run(args: &BuildArgs, shell: &Shell) -> Result<Exit, Stop> {
     };
     match made {
         Ok(library) => write(&library, &target).map(|()| Exit::Fine).map_err(Stop::Output),
-        Err(Failure::Program(errors)) => {
-            shell.terminal.diagnostics(session.sources(), &errors);
-            shell.terminal.failed(&format!("build `{}`", input.name()), &errors);
-            Ok(Exit::ProgramError)
-        }
-        Err(Failure::Usage { message, help }) => {
-            Err(Stop::Usage(Message::error(message).with_help(help)))
-        }
-        Err(Failure::Bug(what)) => {
-            bug::tell(&what);
-            Ok(Exit::Bug)
-        }
+        Err(failure) => told(failure, &format!("build `{}`", input.name()), &session, shell),
     }
 }
 

@@ -1,14 +1,12 @@
 //! `einlang explain-storage`: says how much of each recurrence is kept, and why.
 
 use clap::Args;
-use einlang_driver::{Failure, Session, storage};
+use einlang_driver::storage;
 
 use crate::Shell;
 use crate::args::{CheckingArgs, HELP_TEMPLATE, ProgramArg};
-use crate::bug;
+use crate::commands::failure::report;
 use crate::exit::{Exit, Stop};
-use crate::inputs;
-use crate::message::Message;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,34 +33,11 @@ pub(crate) struct ExplainStorageArgs {
 
 /// Prints the report of a program without errors.
 pub(crate) fn run(args: &ExplainStorageArgs, shell: &Shell) -> Result<Exit, Stop> {
-    let input = inputs::single(&args.program, "explain-storage")?;
-    let mut session = Session::new(&shell.world).with_options(args.checking.options());
-    let built = match input.load(&mut session) {
-        Ok(file) => session.build(file),
-        Err(errors) => Err(Failure::Program(errors)),
-    };
-    match built {
-        Ok(executable) => {
-            shell.terminal.diagnostics(session.sources(), &executable.warnings);
-            let (report, sources) = (executable.storage(), session.sources());
-            let text = match args.json {
-                true => format!("{}\n", storage::json(&report, sources)),
-                false => storage::table(&report, sources),
-            };
-            shell.terminal.print(&text)?;
-            Ok(Exit::Fine)
+    report("explain-storage", &args.program, &args.checking, shell, |executable, sources| {
+        let report = executable.storage();
+        match args.json {
+            true => format!("{}\n", storage::json(&report, sources)),
+            false => storage::table(&report, sources),
         }
-        Err(Failure::Program(errors)) => {
-            shell.terminal.diagnostics(session.sources(), &errors);
-            shell.terminal.failed(&format!("compile `{}`", input.name()), &errors);
-            Ok(Exit::ProgramError)
-        }
-        Err(Failure::Usage { message, help }) => {
-            Err(Stop::Usage(Message::error(message).with_help(help)))
-        }
-        Err(Failure::Bug(what)) => {
-            bug::tell(&what);
-            Ok(Exit::Bug)
-        }
-    }
+    })
 }

@@ -11,7 +11,8 @@ use einlang_driver::{
 
 use crate::Shell;
 use crate::args::{CheckingArgs, ProgramArg};
-use crate::commands::run::{LimitArgs, end, named_value};
+use crate::commands::failure::told;
+use crate::commands::run::{LimitArgs, named_value};
 use crate::exit::{Exit, Stop};
 use crate::inputs::{self, Input};
 use crate::running::{self, Console, Target};
@@ -103,12 +104,6 @@ pub(crate) fn measure(
     };
     match done {
         Ok(()) => Ok(Exit::Fine),
-        Err(failure) => {
-            if let Failure::Program(errors) = &failure {
-                shell.terminal.diagnostics(session.sources(), errors);
-                shell.terminal.failed(&format!("{command} `{name}`"), errors);
-            }
-            end(failure)
-        }
+        Err(failure) => told(failure, &format!("{command} `{name}`"), &session, shell),
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod doc;
 pub(crate) mod explain;
 pub(crate) mod explain_derivatives;
 pub(crate) mod explain_storage;
+mod failure;
 pub(crate) mod fmt;
 pub(crate) mod ir;
 mod measure;

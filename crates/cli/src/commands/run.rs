@@ -11,11 +11,12 @@ use einlang_driver::{
 use einlang_source::Diagnostics;
 
 use crate::args::{CheckingArgs, HELP_TEMPLATE, ProgramArg};
+use crate::commands::failure::{end, told};
 use crate::exit::{Exit, Stop};
 use crate::inputs::{self, Input};
 use crate::message::Message;
 use crate::running::{self, Console, Progress, Target};
-use crate::{Shell, bug, native};
+use crate::{Shell, native};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -201,11 +202,8 @@ pub(crate) fn run(args: &RunArgs, shell: &Shell) -> Result<Exit, Stop> {
     let executable = match built {
         Ok(executable) => executable,
         Err(failure) => {
-            if let Failure::Program(errors) = &failure {
-                report(errors);
-                shell.terminal.failed(&format!("run `{}`", input.name()), errors);
-            }
-            return end(failure);
+            let what = format!("run `{}`", input.name());
+            return told(failure, &what, &session, shell);
         }
     };
     report(&executable.warnings);
@@ -301,17 +299,4 @@ fn hint(executable: &Executable, shell: &Shell) {
         "note: the program printed nothing; `--json` shows {}{more}",
         shown.join(", ")
     ));
-}
-
-pub(crate) fn end(failure: Failure) -> Result<Exit, Stop> {
-    match failure {
-        Failure::Program(_) => Ok(Exit::ProgramError),
-        Failure::Usage { message, help } => {
-            Err(Stop::Usage(Message::error(message).with_help(help)))
-        }
-        Failure::Bug(what) => {
-            bug::tell(&what);
-            Ok(Exit::Bug)
-        }
-    }
 }

@@ -21,6 +21,7 @@ struct Rounds<'n> {
     forms: &'n [(Statement, Form)],
     tile: Option<i64>,
     role: Role,
+    inner: &'n Nest,
 }
 
 impl Rounds<'_> {
@@ -65,8 +66,8 @@ impl Lower<'_> {
                 self.points(group, *statement, axes, *role, &domains, out)
             }
             Nest::Loop { forms, tile, role, inner } => {
-                let rounds = Rounds { forms, tile: *tile, role: *role };
-                self.looped(group, &rounds, inner, domains, open, out)
+                let rounds = Rounds { forms, tile: *tile, role: *role, inner };
+                self.looped(group, &rounds, domains, open, out)
             }
             _ => Err(NotLowered::new("an open axis without a loop over it")),
         }
@@ -76,7 +77,6 @@ impl Lower<'_> {
         &mut self,
         group: &Group,
         rounds: &Rounds<'_>,
-        inner: &Nest,
         domains: Domains,
         open: Option<Open>,
         out: &mut Vec<Stmt>,
@@ -98,24 +98,22 @@ impl Lower<'_> {
         let plain = open.is_none() && !down && rounds.tile.is_none();
         let first = if plain { first_round(&inside, var, &self.context) } else { None };
         let Some(first) = first else {
-            return self.rounds(group, rounds, inner, (var, down), inside, open, out);
+            return self.rounds(group, rounds, (var, down), inside, open, out);
         };
         let (of_first, others) = divided(inside, var, first, &self.context)?;
         let (stmts, ()) = self.scoped(|lower, out| {
             lower.bind(var, Quasi::from(first), out)?;
-            lower.nest(group, inner, of_first, None, out)
+            lower.nest(group, rounds.inner, of_first, None, out)
         })?;
         out.extend(stmts);
-        self.rounds(group, rounds, inner, (var, down), others, None, out)
+        self.rounds(group, rounds, (var, down), others, None, out)
     }
 
     /// The loop of some rounds.
-    #[allow(clippy::too_many_arguments)]
     fn rounds(
         &mut self,
         group: &Group,
         rounds: &Rounds<'_>,
-        inner: &Nest,
         (var, down): (Var, bool),
         inside: Domains,
         open: Option<Open>,
@@ -156,7 +154,7 @@ impl Lower<'_> {
                 lower.learn(extent, &next);
                 lower.bound.push(extent);
             }
-            lower.nest(group, inner, inside, None, out)?;
+            lower.nest(group, rounds.inner, inside, None, out)?;
             let condition = open.as_ref().map(|open| lower.condition(open, var));
             condition.transpose()
         })?;

@@ -48,7 +48,7 @@ impl Writer<'_> {
             BinaryOp::Mul if is_exact => left.times(right),
             BinaryOp::Div if is_exact => left.over(right),
             BinaryOp::Pow => left.raised(right),
-            _ => Math::loose(format!("{} {} {}", left.grouped(), operator(op), right.grouped())),
+            _ => Math::loose(format!("{} {} {}", left.grouped(), op.spelling(), right.grouped())),
         }
     }
 
@@ -231,25 +231,5 @@ fn literal_text(literal: &Literal) -> String {
         Literal::Float(number, _) => number_text(*number),
         Literal::Bool(value) => value.to_string(),
         Literal::Str(text) => format!("{text:?}"),
-    }
-}
-
-fn operator(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Or => "||",
-        BinaryOp::And => "&&",
-        BinaryOp::Eq => "==",
-        BinaryOp::Ne => "!=",
-        BinaryOp::Lt => "<",
-        BinaryOp::Gt => ">",
-        BinaryOp::Le => "<=",
-        BinaryOp::Ge => ">=",
-        BinaryOp::In => "in",
-        BinaryOp::Add => "+",
-        BinaryOp::Sub => "-",
-        BinaryOp::Mul => "*",
-        BinaryOp::Div => "/",
-        BinaryOp::Rem => "%",
-        BinaryOp::Pow => "**",
     }
 }

@@ -218,6 +218,29 @@ pub enum BinaryOp {
     Pow,
 }
 
+impl BinaryOp {
+    /// The operator as it is written.
+    pub fn spelling(self) -> &'static str {
+        match self {
+            BinaryOp::Or => "||",
+            BinaryOp::And => "&&",
+            BinaryOp::Eq => "==",
+            BinaryOp::Ne => "!=",
+            BinaryOp::Lt => "<",
+            BinaryOp::Gt => ">",
+            BinaryOp::Le => "<=",
+            BinaryOp::Ge => ">=",
+            BinaryOp::In => "in",
+            BinaryOp::Add => "+",
+            BinaryOp::Sub => "-",
+            BinaryOp::Mul => "*",
+            BinaryOp::Div => "/",
+            BinaryOp::Rem => "%",
+            BinaryOp::Pow => "**",
+        }
+    }
+}
+
 /// One argument of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Arg {

@@ -59,7 +59,7 @@ impl Checker<'_> {
             let found = self.infer(side);
             if !self.unify(&found, &Ty::BOOL) {
                 let (got, span) = (self.show(&found), self.span(side));
-                self.report(errors::not_bool(spelling(op), &got, span));
+                self.report(errors::not_bool(op.spelling(), &got, span));
             }
         }
         Ty::BOOL
@@ -242,7 +242,7 @@ impl Checker<'_> {
         right: (&Ty, ExprId),
     ) -> Ty {
         let (a, b) = (self.operand(left.0, left.1), self.operand(right.0, right.1));
-        let (op, span) = (spelling(op), self.span(expr));
+        let (op, span) = (op.spelling(), self.span(expr));
         self.fail(match clash {
             Clash::Types => errors::operands_differ(op, &a, &b, span),
             Clash::NotForThem => errors::operator_not_for(op, &a, &b, span),
@@ -281,25 +281,5 @@ fn leaf_of(op: BinaryOp) -> Leaf {
         BinaryOp::Lt | BinaryOp::Gt | BinaryOp::Le | BinaryOp::Ge => Leaf::Order,
         BinaryOp::Pow => Leaf::Power,
         _ => Leaf::Number,
-    }
-}
-
-pub(super) fn spelling(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Or => "||",
-        BinaryOp::And => "&&",
-        BinaryOp::Eq => "==",
-        BinaryOp::Ne => "!=",
-        BinaryOp::Lt => "<",
-        BinaryOp::Gt => ">",
-        BinaryOp::Le => "<=",
-        BinaryOp::Ge => ">=",
-        BinaryOp::In => "in",
-        BinaryOp::Add => "+",
-        BinaryOp::Sub => "-",
-        BinaryOp::Mul => "*",
-        BinaryOp::Div => "/",
-        BinaryOp::Rem => "%",
-        BinaryOp::Pow => "**",
     }
 }
