@@ -48,8 +48,8 @@ pub fn join_producers(module: Module) -> Module {
         .filter(is_loop)
         .filter_map(|group| group.bindings.first().map(|binding| binding.name.clone()))
         .collect();
-    let (readers, whole) = (readers(&module), Observers::of(&module).whole());
-    let mut joining = Joining { facts: module.facts(), module, stored, readers, whole };
+    let (readers, observers) = (readers(&module), Observers::of(&module));
+    let mut joining = Joining { facts: module.facts(), module, stored, readers, observers };
     consumers.iter().for_each(|consumer| joining.feed(consumer));
     joining.module
 }
@@ -69,8 +69,8 @@ struct Joining {
     stored: HashSet<Ident>,
     /// For each tensor, the groups that read it, by the first tensor they had at the beginning.
     readers: HashMap<Ident, HashSet<Ident>>,
-    /// What is seen as a whole.
-    whole: HashSet<Ident>,
+    /// Who sees what, at the beginning.
+    observers: Observers,
 }
 
 impl Joining {
@@ -133,7 +133,7 @@ impl Joining {
             let bindings = &group.bindings;
             let inline = |b: &Binding| !self.stored.contains(&b.name);
             let fits = at < consumer && (at == producer || bindings.iter().all(inline));
-            let whole = bindings.iter().any(|binding| self.whole.contains(&binding.name));
+            let whole = bindings.iter().any(|binding| self.observers.sees_all_of(&binding.name));
             if !fits || whole || group.until.is_some() || reads_itself_by_data(group) {
                 return None;
             }

@@ -55,11 +55,6 @@ impl Observers {
         observers
     }
 
-    /// What is seen as a whole.
-    pub(super) fn whole(self) -> HashSet<Ident> {
-        self.whole
-    }
-
     /// Whether something outside its group reads a tensor.
     pub(super) fn read_later(&self, name: &Ident) -> bool {
         self.whole.contains(name) || self.reads.contains_key(name)
@@ -68,6 +63,22 @@ impl Observers {
     /// Whether something sees a tensor as a whole.
     pub(super) fn sees_all_of(&self, name: &Ident) -> bool {
         self.whole.contains(name)
+    }
+
+    /// Whether a domain has no points. A symbol that is an extreme of others is each of them in turn.
+    fn is_empty(&self, facts: &Facts, domain: &Domain) -> bool {
+        if domain.always_empty_given(facts.set()).is_true() {
+            return true;
+        }
+        let params = domain.params();
+        let mentioned = self.extremes.iter().find(|(var, _)| params.contains(var));
+        let Some((var, of)) = mentioned else { return false };
+        let is_empty_if = |value: &Quasi| {
+            let case = Constraint::equal(&Affine::var(*var), value.as_affine()?).ok()?;
+            let part = domain.restricted(&Set::new([case]).ok()?).ok()?;
+            Some(part.always_empty_given(facts.set()).is_true())
+        };
+        !of.is_empty() && of.iter().all(|value| is_empty_if(value) == Some(true))
     }
 
     /// The smallest number that an expression never exceeds. A symbol that is an extreme of others
@@ -178,7 +189,7 @@ pub(super) fn is_stored(
     facts: &Facts,
 ) -> bool {
     let folding = Folding { group, dependences: &[], observers, facts };
-    is_total(binding, facts) || folding.reads_are_stored(binding)
+    is_total(binding, facts, observers) || folding.reads_are_stored(binding)
 }
 
 struct Folding<'a> {
@@ -197,7 +208,7 @@ impl Folding<'_> {
         tensor: &TensorSchedule,
         along: &Along<'_>,
     ) -> Option<(usize, i64)> {
-        let stays = is_total(binding, self.facts) || self.reads_are_stored(binding);
+        let stays = is_total(binding, self.facts, self.observers) || self.reads_are_stored(binding);
         if self.observers.whole.contains(&binding.name) || !stays {
             return None;
         }
@@ -309,7 +320,7 @@ impl Folding<'_> {
             let map = Map::new(over.dims(), at);
             let inside = whole.preimage(&map).and_then(|part| over.intersect(&part));
             let missing = stored.preimage(&map).and_then(|part| inside?.subtract(&part));
-            missing.is_ok_and(|rest| rest.always_empty_given(self.facts.set()).is_true())
+            missing.is_ok_and(|rest| self.observers.is_empty(self.facts, &rest))
         })
     }
 
@@ -370,12 +381,12 @@ fn reads_of(region: &Region, over: &Domain, name: &Ident, found: &mut Vec<(Read,
 }
 
 /// Whether clauses without guards cover the whole box.
-fn is_total(binding: &Binding, facts: &Facts) -> bool {
+fn is_total(binding: &Binding, facts: &Facts, observers: &Observers) -> bool {
     let mut rest = box_of(&binding.axes);
     for clause in binding.clauses.iter().filter(|clause| clause.guard.is_none()) {
         rest = rest.and_then(|rest| rest.subtract(&clause.domain));
     }
-    rest.is_ok_and(|rest| rest.always_empty_given(facts.set()).is_true())
+    rest.is_ok_and(|rest| observers.is_empty(facts, &rest))
 }
 
 /// The points of `outer` with further dimensions; where that gives up, more points.
