@@ -10,11 +10,12 @@
 //! | `steps.rs` | how index expressions change from lane to lane |
 //! | `check.rs` | which loops can be emitted like that; the others stay scalar |
 //! | `memory.rs` | loads, stores and tests of subscripts |
-//! | `op.rs` | operations on vectors |
+//! | `op.rs`, `math.rs` | operations on vectors, functions of them |
 //!
 //! Invariant: lanes never mix, so the number of lanes changes no bit of a result.
 
 mod check;
+mod math;
 mod memory;
 mod op;
 mod steps;

@@ -29,6 +29,12 @@ impl<'c> Emit<'c, '_> {
                 Some(self.builder.build_select(*on, *yes, *no, "choice")?)
             }
             (Op::Cast, [value]) => return self.wide_cast(*value, args[0].1, result, width),
+            (Op::Pow, [x, _]) if is_number(args, 2.0) => {
+                Some(self.builder.build_float_mul(*x, *x, "square")?.into())
+            }
+            (Op::Exp | Op::Log | Op::Tanh | Op::Sin | Op::Cos, [x]) => {
+                self.wide_math(op, *x, args[0].1, width)?
+            }
             _ if same => match args[0].1.kind() {
                 ElemKind::Float => self.wide_float(op, &x)?,
                 ElemKind::Bool => self.wide_truth(op, &x)?,
@@ -148,7 +154,7 @@ impl<'c> Emit<'c, '_> {
     }
 
     /// The operation in one lane after the other.
-    fn by_lane(
+    pub(super) fn by_lane(
         &mut self,
         op: Op,
         x: &[VectorValue<'c>],
@@ -168,5 +174,15 @@ impl<'c> Emit<'c, '_> {
             all = self.builder.build_insert_element(all, value, at, "lanes")?;
         }
         Ok(all.into())
+    }
+}
+
+/// Whether the second operand is a certain float.
+fn is_number(args: &[(BasicValueEnum<'_>, Elem)], number: f64) -> bool {
+    match args {
+        [_, (BasicValueEnum::FloatValue(value), _)] => {
+            value.get_constant().is_some_and(|(constant, _)| constant == number)
+        }
+        _ => false,
     }
 }
