@@ -45,7 +45,7 @@ fn computed(text: &str) -> (Vec<f64>, Vec<f64>) {
 fn ulp(value: f64, double: bool) -> f64 {
     let (bits, least) = if double { (52, -1074) } else { (23, -149) };
     let exponent = if value == 0.0 { least } else { value.abs().log2().floor() as i32 - bits };
-    2.0_f64.powi(exponent.max(least))
+    2.0_f64.powf(f64::from(exponent.max(least)))
 }
 
 /// Compares a function at many points `first, first + step, …`.

@@ -50,7 +50,7 @@ impl<'c> Emit<'c, '_> {
         Ok(Some(match op {
             Op::Exp => self.exp_lanes(of, x)?.into(),
             Op::Log => self.log_lanes(of, x)?.into(),
-            Op::Tanh => self.tanh_lanes(of, x)?.into(),
+            Op::Tanh if !double => self.tanh_lanes(of, x)?.into(),
             Op::Sin | Op::Cos if !double => self.angle_lanes(of, op, x)?,
             _ => return Ok(None),
         }))
@@ -163,22 +163,30 @@ impl<'c> Emit<'c, '_> {
         self.either(nan, x, value)
     }
 
-    /// `(e ** 2x - 1) / (e ** 2x + 1)` of the size, with the sign.
+    /// `1 - 2 / (e ** 2x + 1)` of the size, with the sign; near zero the continued fraction.
     fn tanh_lanes(&self, of: Floats<'c>, x: Vector<'c>) -> Result<Vector<'c>> {
+        let b = &self.builder;
         let size = self.unary_lanes("llvm.fabs", x)?;
-        let within = self.clamped(of, size, 0.0, if of.double { 20.0 } else { 10.0 })?;
-        let twice = self.builder.build_float_add(within, within, "twice")?;
-        let (n, less) = self.reduced_exp(of, twice)?;
-        let n = self.builder.build_float_to_signed_int(n, of.int, "n")?;
-        let power = self.power_of_two(of, n)?;
+        let within = self.clamped(of, size, 0.0, 10.0)?;
+        let power = self.exp_lanes(of, b.build_float_add(within, within, "twice")?)?;
         let one = self.number_lanes(of, 1.0);
-        let rest = self.builder.build_float_sub(power, one, "rest")?;
-        let minus = self.fma_lanes(power, less, rest)?;
-        let plus = self.builder.build_float_add(minus, self.number_lanes(of, 2.0), "plus")?;
-        let value = self.builder.build_float_div(minus, plus, "value")?;
+        let plus = b.build_float_add(power, one, "plus")?;
+        let part = b.build_float_div(self.number_lanes(of, 2.0), plus, "part")?;
+        let far = b.build_float_sub(one, part, "far")?;
+        // x / (1 + z / (3 + z / (5 + …))) with z = x * x, as x less a small part of it.
+        let z = b.build_float_mul(within, within, "z")?;
+        let above = self.series(of, z, &[1.0, 189.0, 3465.0])?;
+        let below = self.series(of, z, &[1.0, 210.0, 4725.0, 10395.0])?;
+        let cube = b.build_float_mul(within, z, "cube")?;
+        let part = b.build_float_div(above, below, "part")?;
+        let less = b.build_float_mul(cube, part, "less")?;
+        let near = b.build_float_sub(within, less, "near")?;
+        let small = self.number_lanes(of, 0.625);
+        let small = b.build_float_compare(FloatPredicate::OLT, within, small, "small")?;
+        let value = self.either(small, near, far)?;
         let ty = of.ty.as_basic_type_enum();
         let signed = self.intrinsic("llvm.copysign", &[ty], &[value.into(), x.into()])?;
-        let nan = self.builder.build_float_compare(FloatPredicate::UNO, x, x, "nan")?;
+        let nan = b.build_float_compare(FloatPredicate::UNO, x, x, "nan")?;
         self.either(nan, x, signed.into_vector_value())
     }
 
@@ -291,7 +299,13 @@ impl<'c> Emit<'c, '_> {
         };
         let value = self.either(bit(1)?, cosine, sine)?;
         let negative = b.build_float_neg(value, "negative")?;
-        self.either(bit(2)?, negative, value)
+        let value = self.either(bit(2)?, negative, value)?;
+        if op == Op::Cos {
+            return Ok(value);
+        }
+        let zero = self.number_lanes(of, 0.0);
+        let zero = b.build_float_compare(FloatPredicate::OEQ, x, zero, "zero")?;
+        self.either(zero, x, value)
     }
 }
 
