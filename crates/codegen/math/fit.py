@@ -67,6 +67,7 @@ def tail(f, terms):
 
 
 print("//! Coefficients of the elementary functions. Written by `math/fit.py`; do not edit.\n")
+print("#![allow(clippy::approx_constant, reason = \"polynomials and parts of sums\")]\n")
 half = LN2 / 2 * mpf("1.0001")
 tiny = mpf(10) ** -20
 for kind, degree in (("f32", 4), ("f64", 10)):

@@ -1,5 +1,7 @@
 //! Coefficients of the elementary functions. Written by `math/fit.py`; do not edit.
 
+#![allow(clippy::approx_constant, reason = "polynomials and parts of sums")]
+
 /// `(exp(r) - 1 - r) / r^2`. The error is at most 2^-28.2.
 pub(super) const EXP_F32: &[f64] =
     &[0.5, 0.16666516661643982, 0.04166645556688309, 0.008369090966880322, 0.001393576036207378];
