@@ -175,7 +175,7 @@ pub(crate) fn program(source: &mut Source<'_>) -> String {
     let mutual = chance(source, 3);
     let names: &[&str] = if mutual { &["x", "y"] } else { &["x"] };
     // What a subscript reads is known when the program runs.
-    let mut text = format!("let pick = [1, 0, 1][2];\n{}", of.lengths());
+    let mut text = format!("let pick = sum[a in 0..1](a) + 1;\n{}", of.lengths());
     if of.feeds {
         text += &of.producers(source);
     }
