@@ -143,6 +143,7 @@ stages! {
     Lower "lower" "the host program and its tensor modules" |c, _, _| lowering::print(c, None);
     InlineCalls "inline_calls" "the same, without the functions that have no derivative rule" |c, _, _| lowering::print(c, Some("inline_calls"));
     SplitClauses "split_clauses" "the same, no two clauses with a point in common" |c, _, _| lowering::print(c, Some("split_clauses"));
+    NameSubscripts "name_subscripts" "the same, with subscripts computed from extents as index expressions" |c, _, _| lowering::print(c, Some("name_subscripts"));
     LowerRequests "lower-requests" "the same, with derivatives as ordinary code" |c, _, _| lowering::print(c, Some("lower_requests"));
     LiftLocals "lift_locals" "the same, with what is computed again at every point moved out" |c, _, _| lowering::print(c, Some("lift_locals"));
     FoldConstants "fold_constants" "the same, with constants computed" |c, _, _| lowering::print(c, Some("fold_constants"));

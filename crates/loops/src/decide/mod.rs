@@ -9,13 +9,14 @@
 //! | `at_reads.rs` | what is computed where it is read, and what nobody needs |
 //! | `join.rs` | which producers belong to the group of the recurrence that reads them |
 //! | `fuse.rs` | whether base clauses and producers run in the loop of a recurrence |
-//! | `windows.rs`, `along.rs`, `distance.rs` | how many planes are kept |
+//! | `windows.rs`, `along.rs`, `distance.rs`, `extremes.rs` | how many planes are kept |
 //! | `private.rs` | what belongs to one tile |
 //! | `legal.rs` | whether a schedule respects the dependences |
 
 mod along;
 mod at_reads;
 mod distance;
+mod extremes;
 mod fuse;
 mod join;
 mod legal;
