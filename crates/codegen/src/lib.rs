@@ -7,6 +7,7 @@
 //! | `object` | objects as bytes, for the disk |
 //! | `frame` | what code and its surroundings know of each other |
 //! | `jit` | objects in memory, and calling them |
+//! | `team` | code that several threads run together |
 //! | `timed` | code that is kept and timed |
 //!
 //! Invariants: the code does what the loop IR says, and floats are never reassociated by LLVM; the one
@@ -16,7 +17,7 @@
 //! with a cache once per computer: the key is all that the code depends on, namely the text of the
 //! kernel, the processor, the options, and the source of this crate.
 //!
-//! Only this crate knows LLVM. `unsafe` is confined to `jit`, `frame` and the one place that computes
+//! Only this crate knows LLVM. `unsafe` is confined to `jit`, `frame`, `team` and the one place that computes
 //! addresses (`emit/memory.rs`).
 
 mod emit;
@@ -24,6 +25,7 @@ mod frame;
 mod jit;
 mod object;
 mod optimise;
+mod team;
 mod timed;
 
 use std::collections::HashMap;
