@@ -53,7 +53,7 @@ impl Drop for Linker {
 
 impl Session {
     /// A session that finds functions of the process.
-    pub(crate) fn new() -> Result<Session, String> {
+    pub(crate) fn new(pool: Pool) -> Result<Session, String> {
         let mut jit = ptr::null_mut();
         // SAFETY: every pointer handed over was made here or by the call before, and each call's
         // error is looked at before its result is used.
@@ -69,7 +69,7 @@ impl Session {
                 ptr::null_mut(),
             ))?;
             LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(jit), process);
-            Ok(Session { linker: Mutex::new(linker), pool: Arc::default() })
+            Ok(Session { linker: Mutex::new(linker), pool: Arc::new(pool) })
         }
     }
 

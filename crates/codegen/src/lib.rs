@@ -36,6 +36,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use einlang_interp::native::{CodeForm, Made, NativeCompiler, NativeKernel, NativeObject};
 use einlang_loops::ir::Kernel;
 use einlang_runtime::cache::Cache;
+use einlang_runtime::pool::Pool;
 use inkwell::context::Context;
 
 use self::jit::{Code, ENTRY, Session};
@@ -53,9 +54,16 @@ pub struct Llvm {
     known: Mutex<Known>,
     compiled: AtomicU64,
     from_disk: AtomicU64,
+    in_turns: bool,
 }
 
 impl Llvm {
+    /// A compiler for tests: between two barriers the threads of a team run one after the other, in an
+    /// order that changes, so that missing barriers are found.
+    pub fn in_turns() -> Llvm {
+        Llvm { in_turns: true, ..Llvm::default() }
+    }
+
     /// A compiler that keeps objects for later runs.
     pub fn with_cache(cache: Cache) -> Llvm {
         Llvm { cache: Some(cache), ..Llvm::default() }
@@ -63,7 +71,8 @@ impl Llvm {
 
     /// Finds the object of a kernel or makes it, and links it.
     fn load(&self, kernel: &Kernel, checked: bool, key: &str) -> Result<Code, String> {
-        let session = self.session.get_or_init(|| Session::new().map(Arc::new)).as_ref();
+        let pool = || if self.in_turns { Pool::in_turns() } else { Pool::default() };
+        let session = self.session.get_or_init(|| Session::new(pool()).map(Arc::new)).as_ref();
         let session = session.map_err(String::clone)?;
         let name = symbol(key);
         if let Some(cache) = &self.cache

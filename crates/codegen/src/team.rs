@@ -112,13 +112,13 @@ fn member<'a>(env: *mut c_void) -> &'a Member<'a> {
 /// Lets the first thread do something while all wait; everybody gets its answer.
 fn together(env: *mut c_void, act: impl FnOnce(*mut c_void) -> i64) -> i64 {
     let member = member(env);
-    if !member.team.barrier() {
+    if !member.team.barrier(member.number) {
         return 0;
     }
     if member.number == 0 {
         member.common.answer.store(act(member.common.services), Ordering::SeqCst);
     }
-    if !member.team.barrier() {
+    if !member.team.barrier(member.number) {
         return 0;
     }
     member.common.answer.load(Ordering::SeqCst)
@@ -141,7 +141,8 @@ extern "C" fn copy(env: *mut c_void, to: u64, from: u64) -> i64 {
 }
 
 extern "C" fn barrier(env: *mut c_void) -> i64 {
-    i64::from(member(env).team.barrier())
+    let member = member(env);
+    i64::from(member.team.barrier(member.number))
 }
 
 extern "C" fn tick(env: *mut c_void, rounds: u64) -> i64 {

@@ -38,9 +38,9 @@ fn rounds_stay_apart() {
         Arc::new(move |team: &Team, number| {
             for round in 1..=n_rounds {
                 of_work[number].store(round, Ordering::Relaxed);
-                assert!(team.barrier());
+                assert!(team.barrier(number));
                 assert!(of_work.iter().all(|slot| slot.load(Ordering::Relaxed) == round));
-                assert!(team.barrier());
+                assert!(team.barrier(number));
             }
         }),
     );
@@ -58,7 +58,7 @@ fn a_stopped_team_waits_for_nobody() {
             Arc::new(move |team: &Team, number| {
                 if number == stopper {
                     team.stop();
-                } else if !team.barrier() {
+                } else if !team.barrier(number) {
                     of_work.fetch_add(1, Ordering::SeqCst);
                 }
             }),
@@ -88,4 +88,33 @@ fn a_busy_pool_leaves_work_to_who_brings_it() {
         }),
     );
     assert_eq!(n_alone.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn turns_find_missing_barriers() {
+    let pool = Pool::in_turns();
+    let n_threads = 3;
+    let mut n_wrong = [0, 0];
+    for (with, wrong) in n_wrong.iter_mut().enumerate() {
+        for _ in 0..50 {
+            let slots: Arc<Vec<AtomicUsize>> =
+                Arc::new((0..n_threads).map(|_| AtomicUsize::new(0)).collect());
+            let (of_work, n_unset) = (Arc::clone(&slots), Arc::new(AtomicUsize::new(0)));
+            let unset = Arc::clone(&n_unset);
+            pool.run(
+                n_threads,
+                Arc::new(move |team: &Team, number| {
+                    of_work[number].store(1, Ordering::SeqCst);
+                    if with == 1 {
+                        team.barrier(number);
+                    }
+                    let next = of_work[(number + 1) % n_threads].load(Ordering::SeqCst);
+                    unset.fetch_add(usize::from(next == 0), Ordering::SeqCst);
+                }),
+            );
+            *wrong += n_unset.load(Ordering::SeqCst);
+        }
+    }
+    assert!(n_wrong[0] >= 50, "{n_wrong:?}");
+    assert_eq!(n_wrong[1], 0);
 }

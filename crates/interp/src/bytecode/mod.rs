@@ -85,7 +85,7 @@ impl Compiled {
         if native.is_some() {
             breathe::breathe(&mut kernel);
             if options.threads.most > 1 {
-                divide_work(&mut kernel);
+                divide_work(&mut kernel, options.threads.least_work / 4);
             }
         }
         let problems = if cfg!(debug_assertions) { verify(&kernel) } else { Vec::new() };

@@ -25,6 +25,8 @@ pub(super) struct Form<'k> {
     pub(super) scope: Scope,
     /// The index of loops with one round.
     pub(super) once: Var,
+    /// Loops of fewer operations are left to one thread.
+    pub(super) least_work: u64,
 }
 
 /// A statement of a team, and whether there is something to divide in it.
@@ -128,7 +130,7 @@ impl Form<'_> {
 
     fn looped(&mut self, of: &Loop, scope: &mut Scope) -> Shared {
         let as_it_is = Stmt::Loop(Box::new(of.clone()));
-        if of.role.is_free() && !is_small(of) && self.is_divisible(of, scope) {
+        if of.role.is_free() && !is_small(of, self.least_work) && self.is_divisible(of, scope) {
             return Some((Stmt::Loop(Box::new(Loop { own: true, ..of.clone() })), true));
         }
         let holds_free = |block: &Block| {

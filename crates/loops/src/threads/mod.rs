@@ -32,12 +32,13 @@ pub use self::memory::MOST_ON_STACK;
 use self::places::{Scope, Walk};
 use crate::ir::{Kernel, Stmt, each_stmt};
 
-/// Divides the free loops of a kernel among threads; whether there was something to divide.
-pub fn divide_work(kernel: &mut Kernel) -> bool {
+/// Divides the free loops of a kernel among threads, but for those that certainly have less to do than
+/// so many operations; whether there was something to divide.
+pub fn divide_work(kernel: &mut Kernel, least_work: u64) -> bool {
     let once = fresh(kernel, "once");
     let body = {
-        let mut form =
-            Form { apart: Apart::new(Walk::new(kernel)), scope: Scope::of(kernel), once };
+        let (apart, scope) = (Apart::new(Walk::new(kernel)), Scope::of(kernel));
+        let mut form = Form { apart, scope, once, least_work };
         let last = last_uses(&kernel.body);
         form.block(&kernel.body, Some(&last))
     };

@@ -4,12 +4,9 @@ use einlang_index::MinMax;
 
 use crate::ir::{Block, Combine, Loop, Range, Stmt};
 
-/// Less than this, in operations, is not worth a second thread.
-const LEAST: u64 = 1 << 14;
-
-/// Whether a loop certainly has little to do.
-pub(super) fn is_small(of: &Loop) -> bool {
-    rounds(&of.range).and_then(|n| n.checked_mul(work(&of.body)?)).is_some_and(|n| n < LEAST)
+/// Whether a loop certainly has less to do than so many operations.
+pub(super) fn is_small(of: &Loop, least: u64) -> bool {
+    rounds(&of.range).and_then(|n| n.checked_mul(work(&of.body)?)).is_some_and(|n| n < least)
 }
 
 /// How many rounds a range has, if that is known.

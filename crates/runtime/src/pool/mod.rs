@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `gate.rs` | waiting: looking for a while, then sleeping |
 //! | `team.rs` | the threads of one piece of work, and their barriers |
+//! | `turns.rs` | for tests: threads one after the other |
 //!
 //! Invariants: `run` returns when the work has ended on every thread; a pool does one piece of work at a
 //! time, and who finds it busy works alone; threads are started when they are first needed, and where
@@ -11,6 +12,7 @@
 
 mod gate;
 mod team;
+mod turns;
 
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -36,6 +38,7 @@ pub struct Pool {
     shared: Arc<Shared>,
     /// How many threads there are besides those that bring work; held while there is work.
     n_others: Mutex<usize>,
+    in_turns: bool,
 }
 
 #[derive(Default)]
@@ -69,15 +72,20 @@ impl Drop for Pool {
 }
 
 impl Pool {
+    /// A pool for tests: between two barriers threads run one after the other, in any order.
+    pub fn in_turns() -> Pool {
+        Pool { shared: Arc::default(), n_others: Mutex::default(), in_turns: true }
+    }
+
     /// Runs work on so many threads, of which this is the first, and waits for its end.
     pub fn run(&self, n_threads: usize, work: Work) {
-        let alone = || Team::new(1, true);
+        let alone = || Team::new(1, true, false);
         let Ok(mut n_others) = self.n_others.try_lock() else { return work(&alone(), 0) };
         let n_threads = self.have(&mut n_others, n_threads.min(MOST_THREADS));
         if n_threads < 2 {
             return work(&alone(), 0);
         }
-        let team = Arc::new(Team::new(n_threads, n_threads <= n_processors()));
+        let team = Arc::new(Team::new(n_threads, n_threads <= n_processors(), self.in_turns));
         let ended = self.shared.ended.value();
         self.shared.n_done.store(0, Ordering::SeqCst);
         match self.shared.current.lock() {
@@ -85,10 +93,7 @@ impl Pool {
             Err(_) => return work(&alone(), 0),
         }
         self.shared.begun.advance();
-        let done = catch_unwind(AssertUnwindSafe(|| work(&team, 0)));
-        if done.is_err() {
-            team.stop();
-        }
+        let done = take_part(&work, &team, 0);
         self.shared.ended.wait(n_threads <= n_processors(), |now| now != ended);
         if let Ok(mut current) = self.shared.current.lock() {
             *current = None;
@@ -115,6 +120,17 @@ impl Pool {
     }
 }
 
+/// Does the work of one thread. A thread that panics stops the others.
+fn take_part(work: &Work, team: &Team, number: usize) -> thread::Result<()> {
+    team.begin(number);
+    let done = catch_unwind(AssertUnwindSafe(|| work(team, number)));
+    if done.is_err() {
+        team.stop();
+    }
+    team.end();
+    done
+}
+
 /// The life of a thread: it takes part in every piece of work that is large enough for it.
 fn serve(shared: &Shared, number: usize, mut seen: u64) {
     loop {
@@ -127,9 +143,7 @@ fn serve(shared: &Shared, number: usize, mut seen: u64) {
         let Some((work, team)) = current.filter(|(_, team)| number < team.n_threads()) else {
             continue;
         };
-        if catch_unwind(AssertUnwindSafe(|| work(&team, number))).is_err() {
-            team.stop();
-        }
+        let _ = take_part(&work, &team, number);
         drop(work);
         if shared.n_done.fetch_add(1, Ordering::SeqCst) + 2 == team.n_threads() {
             shared.ended.advance();

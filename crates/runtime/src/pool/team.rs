@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::gate::Gate;
+use super::turns::Turns;
 
 /// The threads of one piece of work.
 #[derive(Debug)]
@@ -13,18 +14,16 @@ pub struct Team {
     /// Counts how often everybody was there.
     met: Gate,
     patient: bool,
+    /// Whose turn it is, if threads run one after the other.
+    turns: Option<Turns>,
 }
 
 impl Team {
-    pub(super) fn new(n_threads: usize, patient: bool) -> Team {
+    pub(super) fn new(n_threads: usize, patient: bool, in_turns: bool) -> Team {
+        let turns = in_turns.then(|| Turns::new(n_threads));
         let n_waiting = AtomicUsize::new(0);
-        Team {
-            n_threads,
-            n_waiting,
-            stopped: AtomicBool::new(false),
-            met: Gate::default(),
-            patient,
-        }
+        let stopped = AtomicBool::new(false);
+        Team { n_threads, n_waiting, stopped, met: Gate::default(), patient, turns }
     }
 
     /// How many threads there are.
@@ -32,16 +31,34 @@ impl Team {
         self.n_threads
     }
 
-    /// Waits until all threads are here. False if somebody stopped the work: then nobody waits any
+    /// Begins the work of a thread.
+    pub(super) fn begin(&self, number: usize) {
+        self.turn(0, number);
+    }
+
+    /// Ends the work of a thread.
+    pub(super) fn end(&self) {
+        self.turns.iter().for_each(Turns::end);
+    }
+
+    fn turn(&self, phase: u64, number: usize) {
+        if let Some(turns) = &self.turns {
+            turns.wait(phase, number, || self.is_stopped());
+        }
+    }
+
+    /// Waits until all threads are here, of which this is one. False if somebody stopped the work: then nobody waits any
     /// more.
-    pub fn barrier(&self) -> bool {
+    pub fn barrier(&self, number: usize) -> bool {
         let met = self.met.value();
+        self.end();
         if self.n_waiting.fetch_add(1, Ordering::SeqCst) + 1 == self.n_threads {
             self.n_waiting.store(0, Ordering::SeqCst);
             self.met.advance();
         } else {
             self.met.wait(self.patient, |now| now != met || self.is_stopped());
         }
+        self.turn(met + 1, number);
         !self.is_stopped()
     }
 
@@ -49,6 +66,7 @@ impl Team {
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
         self.met.ring();
+        self.turns.iter().for_each(Turns::ring);
     }
 
     /// Whether the work was stopped.
