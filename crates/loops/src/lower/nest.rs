@@ -171,7 +171,7 @@ impl Lower<'_> {
         self.context = outer;
         let ended = until.is_some();
         let role = if self.resumed.contains(&var) { Role::Seq } else { rounds.role };
-        let stmt = Stmt::Loop(Box::new(Loop { range, role, until, body }));
+        let stmt = Stmt::Loop(Box::new(Loop { range, role, own: false, until, body }));
         out.extend(guarded(before, vec![stmt]));
         if ended { self.ready(out) } else { Ok(()) }
     }
@@ -287,7 +287,7 @@ impl Lower<'_> {
                     Role::Lane(_) if !innermost => Role::Par,
                     role => role,
                 };
-                out.push(Stmt::Loop(Box::new(Loop { range, role, until: None, body })));
+                out.push(Stmt::Loop(Box::new(Loop { range, role, own: false, until: None, body })));
                 Ok(())
             }
         }
