@@ -11,17 +11,26 @@
 //! | `fuse.rs` | whether base clauses and producers run in the loop of a recurrence |
 //! | `windows.rs`, `along.rs`, `distance.rs`, `extremes.rs` | how many planes are kept |
 //! | `private.rs` | what belongs to one tile |
+//! | `roles.rs`, `tiles.rs` | lanes, and tiles of contractions |
+//! | `strips.rs`, `ensembles.rs` | grids by their diagonals, many recurrences side by side |
+//! | `work.rs`, `cost.rs` | what a clause does at a point, and what that costs |
 //! | `legal.rs` | whether a schedule respects the dependences |
 
 mod along;
 mod at_reads;
+mod cost;
 mod distance;
+mod ensembles;
 mod extremes;
 mod fuse;
 mod join;
 mod legal;
 mod private;
+mod roles;
+mod strips;
+mod tiles;
 mod windows;
+mod work;
 
 use einlang_index::Facts;
 use einlang_tir::module::{Group, Module};
@@ -50,6 +59,13 @@ pub enum Storage {
 
 /// Chooses a schedule for a module whose clauses are disjoint.
 pub fn decide(module: &Module, storage: Storage) -> Result<Schedule, NotLowered> {
+    let mut schedule = decide_order(module, storage)?;
+    roles::choose_roles(module, storage, &mut schedule);
+    Ok(schedule)
+}
+
+/// A schedule in which nothing runs in lanes.
+fn decide_order(module: &Module, storage: Storage) -> Result<Schedule, NotLowered> {
     let mut schedule = Schedule { module: module.name.clone(), ..Schedule::default() };
     let deciding = Deciding {
         module,
@@ -96,7 +112,7 @@ impl Deciding<'_> {
             stack: false,
         });
         let nest = nest_of(group, &order, ordered);
-        let mut decided = GroupSchedule { tensors: tensors.collect(), nest };
+        let mut decided = GroupSchedule { packs: Vec::new(), tensors: tensors.collect(), nest };
         if let (Some(observers), false) = (&self.observers, ordered) {
             self.windows(group, &mut decided, observers);
         }
