@@ -11,6 +11,7 @@
 //! | `fuse.rs` | whether base clauses and producers run in the loop of a recurrence |
 //! | `windows.rs`, `along.rs`, `distance.rs` | how many planes are kept |
 //! | `private.rs` | what belongs to one tile |
+//! | `replay/` | what is computed again in segments instead of being kept |
 //! | `legal.rs` | whether a schedule respects the dependences |
 
 mod along;
@@ -20,6 +21,7 @@ mod fuse;
 mod join;
 mod legal;
 mod private;
+mod replay;
 mod windows;
 
 use einlang_index::Facts;
@@ -36,6 +38,8 @@ use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule, Tens
 pub(crate) use at_reads::whole_uses;
 pub use join::join_producers;
 pub use legal::is_legal;
+pub use replay::find_replay;
+pub(crate) use replay::{is_fixed, sum_of, sum_over};
 
 /// How much of a recurrence is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

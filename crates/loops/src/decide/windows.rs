@@ -83,7 +83,7 @@ impl Observers {
 
     /// The smallest number that an expression never exceeds. A symbol that is an extreme of others
     /// is each of them in turn.
-    fn most(&self, facts: &Facts, over: &Domain, expr: &Quasi) -> Option<i64> {
+    pub(super) fn most(&self, facts: &Facts, over: &Domain, expr: &Quasi) -> Option<i64> {
         let found = most(facts, over, expr);
         let mentioned = self.extremes.iter().find(|(var, _)| expr.mentions(*var));
         let (None, Some((var, of))) = (found, mentioned) else { return found };
@@ -381,7 +381,7 @@ fn reads_of(region: &Region, over: &Domain, name: &Ident, found: &mut Vec<(Read,
 }
 
 /// Whether clauses without guards cover the whole box.
-fn is_total(binding: &Binding, facts: &Facts, observers: &Observers) -> bool {
+pub(super) fn is_total(binding: &Binding, facts: &Facts, observers: &Observers) -> bool {
     let mut rest = box_of(&binding.axes);
     for clause in binding.clauses.iter().filter(|clause| clause.guard.is_none()) {
         rest = rest.and_then(|rest| rest.subtract(&clause.domain));
@@ -390,7 +390,7 @@ fn is_total(binding: &Binding, facts: &Facts, observers: &Observers) -> bool {
 }
 
 /// The points of `outer` with further dimensions; where that gives up, more points.
-fn extended(outer: &Domain, inner: &Domain) -> Domain {
+pub(super) fn extended(outer: &Domain, inner: &Domain) -> Domain {
     let dims: Vec<_> = outer.dims().iter().chain(inner.dims()).copied().collect();
     let mut sets = Vec::new();
     for a in outer.sets() {
