@@ -11,6 +11,7 @@ use std::fmt;
 use std::path::Path;
 
 use einlang_interp::native::{CodeForm, Native};
+use einlang_loops::checkpoint::Checkpoint;
 use einlang_sema::coords::{self, Coords};
 use einlang_sema::shapes::{self, Given, Options, Shapes};
 use einlang_sema::types::{self, Typed};
@@ -163,6 +164,8 @@ pub struct View<'a> {
     pub kernel: Option<&'a str>,
     /// What makes machine code.
     pub native: Option<&'a Native>,
+    /// What is kept of trajectories that are read backwards.
+    pub checkpoint: Checkpoint,
 }
 
 fn print_kernels(compilation: &Compilation, view: &View<'_>, form: Form) -> String {

@@ -13,6 +13,7 @@ use std::time::Instant;
 use crate::bytecode::Compiled;
 use crate::native::Native;
 use crate::profile::Profile;
+use einlang_loops::checkpoint::Checkpoint;
 use einlang_loops::decide::Storage;
 use einlang_loops::schedule::Schedule;
 use einlang_runtime::pool::n_processors;
@@ -49,6 +50,8 @@ pub struct Options {
     pub native: Option<Native>,
     /// How much of a recurrence a backend keeps.
     pub storage: Storage,
+    /// What is kept of a trajectory that is read in the opposite order.
+    pub checkpoint: Checkpoint,
     /// Schedules that replace those a backend would choose.
     pub schedules: Vec<Schedule>,
     /// On how many threads machine code runs.
@@ -190,6 +193,7 @@ impl Default for Options {
             backend: Backend::default(),
             native: None,
             storage: Storage::default(),
+            checkpoint: Checkpoint::default(),
             schedules: Vec::new(),
             threads: Threads::default(),
             report: Report::default(),

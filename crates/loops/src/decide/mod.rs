@@ -14,6 +14,7 @@
 //! | `roles.rs`, `tiles.rs` | lanes, and tiles of contractions |
 //! | `strips.rs`, `ensembles.rs` | grids by their diagonals, many recurrences side by side |
 //! | `work.rs`, `cost.rs` | what a clause does at a point, and what that costs |
+//! | `replay/` | what is computed again in segments instead of being kept |
 //! | `legal.rs` | whether a schedule respects the dependences |
 
 mod along;
@@ -26,6 +27,7 @@ mod fuse;
 mod join;
 mod legal;
 mod private;
+mod replay;
 mod roles;
 mod strips;
 mod tiles;
@@ -46,6 +48,8 @@ use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule, Tens
 pub(crate) use at_reads::whole_uses;
 pub use join::join_producers;
 pub use legal::is_legal;
+pub use replay::find_replay;
+pub(crate) use replay::{is_fixed, sum_of, sum_over};
 
 /// How much of a recurrence is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -175,5 +175,5 @@ pub(super) fn rows_axis(
             && terms().any(shared)
             && !terms().any(mixed)
     };
-    free.iter().copied().filter(fits).next_back()
+    free.iter().copied().rfind(fits)
 }

@@ -61,6 +61,11 @@ impl Observers {
         self.whole.contains(name)
     }
 
+    /// The smallest number that an expression never exceeds.
+    pub(super) fn most(&self, facts: &Facts, over: &Domain, expr: &Quasi) -> Option<i64> {
+        self.extremes.most(facts, over, expr)
+    }
+
     fn group(&mut self, group: &Group, over: &Domain, around: &mut Vec<Ident>) {
         let n_around = around.len();
         around.extend(group.bindings.iter().map(|binding| binding.name.clone()));
@@ -346,7 +351,7 @@ fn reads_of(region: &Region, over: &Domain, name: &Ident, found: &mut Vec<(Read,
 }
 
 /// Whether clauses without guards cover the whole box.
-fn is_total(binding: &Binding, facts: &Facts, observers: &Observers) -> bool {
+pub(super) fn is_total(binding: &Binding, facts: &Facts, observers: &Observers) -> bool {
     let mut rest = box_of(&binding.axes);
     for clause in binding.clauses.iter().filter(|clause| clause.guard.is_none()) {
         rest = rest.and_then(|rest| rest.subtract(&clause.domain));
@@ -355,7 +360,7 @@ fn is_total(binding: &Binding, facts: &Facts, observers: &Observers) -> bool {
 }
 
 /// The points of `outer` with further dimensions; where that gives up, more points.
-fn extended(outer: &Domain, inner: &Domain) -> Domain {
+pub(super) fn extended(outer: &Domain, inner: &Domain) -> Domain {
     let dims: Vec<_> = outer.dims().iter().chain(inner.dims()).copied().collect();
     let mut sets = Vec::new();
     for a in outer.sets() {
