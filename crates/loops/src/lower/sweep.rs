@@ -49,6 +49,9 @@ pub(super) fn between(var: Var, from: Var, to: Var) -> Result<Set> {
     Ok(Set::new([Constraint::ge(&var, &from)?, Constraint::lt(&var, &to)?])?)
 }
 
+/// What happens in a segment.
+type Inside<'f, 'm> = dyn FnMut(&mut Lower<'m>, &Parts, &mut Vec<Stmt>) -> Result<()> + 'f;
+
 impl<'m> Lower<'m> {
     /// All groups of a module, some of them in sweeps.
     pub(super) fn in_sweeps(&mut self, replay: &Replay, out: &mut Vec<Stmt>) -> Result<()> {
@@ -197,7 +200,7 @@ impl<'m> Lower<'m> {
         sweep: Sweep,
         down: bool,
         out: &mut Vec<Stmt>,
-        inside: &mut dyn FnMut(&mut Self, &Parts, &mut Vec<Stmt>) -> Result<()>,
+        inside: &mut Inside<'_, 'm>,
     ) -> Result<()> {
         let mut shifts: Vec<i64> =
             replay.forward.iter().chain(&replay.backward).map(|part| part.shift).collect();
@@ -214,7 +217,13 @@ impl<'m> Lower<'m> {
         let hi = MinMax::Value(Quasi::from(sweep.count));
         let range = Range { var: sweep.segment, lo: MinMax::from(0), hi, down };
         let body = Block { stmts, results: Vec::new() };
-        out.push(Stmt::Loop(Box::new(Loop { range, role: Role::Seq, until: None, body })));
+        out.push(Stmt::Loop(Box::new(Loop {
+            range,
+            role: Role::Seq,
+            own: false,
+            until: None,
+            body,
+        })));
         Ok(())
     }
 
