@@ -51,9 +51,10 @@ mod watching;
 
 pub use build::Library;
 pub use einlang_interp::native::{CodeForm, Made, Native};
-pub use einlang_interp::options::{Backend, Interrupt, Kept, Options as Limits, Resident};
+pub use einlang_interp::options::{Backend, Interrupt, Kept, Options as Limits, Resident, Threads};
 pub use einlang_interp::profile::{Part, Profile, Stored};
 pub use einlang_interp::report::{Ran, Region, Report};
+pub use einlang_loops::checkpoint::Checkpoint;
 pub use einlang_loops::decide::Storage as StoragePlan;
 pub use einlang_loops::schedule::{self, Schedule, parse_schedules};
 pub use einlang_runtime::{Permits, cache, files};

@@ -36,6 +36,7 @@ impl<'p> Kernels<'p> {
             storage: options.storage,
             checked: options.checked,
             schedules: options.schedules.clone(),
+            checkpoint: options.checkpoint,
         };
         let made = modules.iter().map(|_| OnceLock::new()).collect();
         let names = modules.iter().enumerate().map(|(at, module)| (module.name.as_str(), at));

@@ -96,5 +96,5 @@ impl Lower<'_> {
 
 fn looped(range: Range, role: Role, stmts: Vec<Stmt>) -> Stmt {
     let body = Block { stmts, results: Vec::new() };
-    Stmt::Loop(Box::new(Loop { range, role, until: None, body }))
+    Stmt::Loop(Box::new(Loop { range, role, own: false, until: None, body }))
 }

@@ -9,12 +9,14 @@
 //! Invariant: a schedule never changes what a module means if it is legal; whether it is, is asked
 //! of the dependences ([`crate::decide::is_legal`]), and never assumed of one from a file.
 
+mod replay;
 mod text;
 
 use einlang_tir::order::{Form, Statement};
 use einlang_tir::types::Ident;
 
 pub use crate::ir::{Layout, Role};
+pub use replay::{Checkpoints, Keep, Replay, Segment, SweepPart};
 pub use text::parse_schedules;
 pub(crate) use text::{parse_layout, show_layout};
 
@@ -34,6 +36,8 @@ pub struct Schedule {
     pub packs: Vec<Pack>,
     /// Its groups, each with the tensors of one group of the module or of several in a row.
     pub groups: Vec<GroupSchedule>,
+    /// What is computed again instead of being kept.
+    pub replay: Option<Replay>,
 }
 
 /// A tensor in panels: so many planes of an axis lie next to each other, panel after panel.

@@ -17,6 +17,7 @@ use std::fmt;
 use einlang_tir::order::{Form, Statement};
 use einlang_tir::types::Ident;
 
+use super::replay::parse_replay;
 use super::{Compute, GroupSchedule, Layout, Nest, Pack, Role, Schedule, TensorSchedule};
 use crate::ir::{parse_role, show_role};
 use crate::text::{Cursor, Parsed, TextError, show_name};
@@ -30,6 +31,9 @@ impl fmt::Display for Schedule {
             writeln!(f, "  variant {} = {value};", show_name(name))?;
         }
         self.packs.iter().try_for_each(|pack| show_pack(pack, 1, f))?;
+        if let Some(replay) = &self.replay {
+            replay.fmt(f)?;
+        }
         self.groups.iter().try_for_each(|group| show_group(group, f))?;
         f.write_str("}\n")
     }
@@ -134,6 +138,9 @@ pub fn parse_schedules(text: &str) -> Result<Vec<Schedule>, TextError> {
         }
         while cursor.eat_word("pack") {
             schedule.packs.push(parse_pack(&mut cursor)?);
+        }
+        if cursor.eat_word("replay") {
+            schedule.replay = Some(parse_replay(&mut cursor)?);
         }
         while !cursor.eat("}") {
             schedule.groups.push(parse_group(&mut cursor)?);

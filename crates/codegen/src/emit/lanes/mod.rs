@@ -10,12 +10,11 @@
 //! | `steps.rs` | how index expressions change from lane to lane |
 //! | `check.rs` | which loops can be emitted like that; the others stay scalar |
 //! | `memory.rs` | loads, stores and tests of subscripts |
-//! | `op.rs`, `math.rs` | operations on vectors, functions of them |
+//! | `op.rs` | operations on vectors |
 //!
 //! Invariant: lanes never mix, so the number of lanes changes no bit of a result.
 
 mod check;
-mod math;
 mod memory;
 mod op;
 mod steps;
@@ -51,6 +50,7 @@ impl<'c> Emit<'c, '_> {
         }
         self.known.remove(&of.range.var);
         let (lo, hi) = (self.bound(&of.range.lo)?, self.bound(&of.range.hi)?);
+        let (lo, hi) = self.own_part(of, lo, hi)?;
         let var = self.var_slot(of.range.var)?;
         let (whole, left, tail) = (self.block("whole"), self.block("left"), self.block("tail"));
         let (check, end) = (self.block("vectors"), self.block("end"));

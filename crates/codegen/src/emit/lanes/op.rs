@@ -29,14 +29,8 @@ impl<'c> Emit<'c, '_> {
                 Some(self.builder.build_select(*on, *yes, *no, "choice")?)
             }
             (Op::Cast, [value]) => return self.wide_cast(*value, args[0].1, result, width),
-            (Op::Pow, [x, _]) if is_number(args, 2.0) => {
-                Some(self.builder.build_float_mul(*x, *x, "square")?.into())
-            }
-            (Op::Exp | Op::Log | Op::Tanh | Op::Sin | Op::Cos, [x]) => {
-                self.wide_math(op, *x, args[0].1, width)?
-            }
             _ if same => match args[0].1.kind() {
-                ElemKind::Float => self.wide_float(op, &x)?,
+                ElemKind::Float => self.wide_float(op, args[0].1, &x)?,
                 ElemKind::Bool => self.wide_truth(op, &x)?,
                 kind => self.wide_integer(op, &x, kind == ElemKind::Signed)?,
             },
@@ -48,7 +42,12 @@ impl<'c> Emit<'c, '_> {
         }
     }
 
-    fn wide_float(&self, op: Op, x: &[VectorValue<'c>]) -> Result<Option<BasicValueEnum<'c>>> {
+    fn wide_float(
+        &self,
+        op: Op,
+        elem: Elem,
+        x: &[VectorValue<'c>],
+    ) -> Result<Option<BasicValueEnum<'c>>> {
         let b = &self.builder;
         if let (Some(how), [x, y]) = (float_predicate(op), x) {
             return Ok(Some(b.build_float_compare(how, *x, *y, "test")?.into()));
@@ -71,7 +70,10 @@ impl<'c> Emit<'c, '_> {
                 let args: Vec<_> = x.iter().map(|x| (*x).into()).collect();
                 self.intrinsic(name, &[first.get_type().as_basic_type_enum()], &args)?
             }
-            _ => return Ok(None),
+            _ => {
+                let values: Vec<_> = x.iter().map(|x| (*x).into()).collect();
+                return self.by_formula(op, elem, &values);
+            }
         }))
     }
 
@@ -154,7 +156,7 @@ impl<'c> Emit<'c, '_> {
     }
 
     /// The operation in one lane after the other.
-    pub(super) fn by_lane(
+    fn by_lane(
         &mut self,
         op: Op,
         x: &[VectorValue<'c>],
@@ -174,15 +176,5 @@ impl<'c> Emit<'c, '_> {
             all = self.builder.build_insert_element(all, value, at, "lanes")?;
         }
         Ok(all.into())
-    }
-}
-
-/// Whether the second operand is a certain float.
-fn is_number(args: &[(BasicValueEnum<'_>, Elem)], number: f64) -> bool {
-    match args {
-        [_, (BasicValueEnum::FloatValue(value), _)] => {
-            value.get_constant().is_some_and(|(constant, _)| constant == number)
-        }
-        _ => false,
     }
 }
