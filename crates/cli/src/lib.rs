@@ -28,7 +28,6 @@ mod shorthand;
 mod terminal;
 
 use std::ffi::OsString;
-use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
 use einlang_driver::DiskWorld;
@@ -44,8 +43,8 @@ struct Shell {
 }
 
 /// Runs a command line, whose first word is the name of the program.
-pub fn main(args: Vec<OsString>) -> ExitCode {
-    bug::guard(|| start(args)).into()
+pub fn main(args: Vec<OsString>) -> u8 {
+    bug::guard(|| start(args)) as u8
 }
 
 /// Reads the arguments and runs the command.

@@ -7,5 +7,5 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    einlang_cli::main(std::env::args_os().collect())
+    ExitCode::from(einlang_cli::main(std::env::args_os().collect()))
 }

@@ -182,6 +182,11 @@ impl TensorValue {
         &self.data
     }
 
+    /// The extents and the elements.
+    pub fn into_parts(self) -> (Vec<usize>, Storage) {
+        (self.shape, self.data)
+    }
+
     /// The element at a position in row-major order.
     pub fn get(&self, at: usize) -> Option<Const> {
         self.data.bits(at).map(|bits| Const::from_bits(self.elem(), bits))

@@ -6,12 +6,14 @@
 //!
 //! | file | owns |
 //! |---|---|
+//! | `given.rs` | inputs that the source does not declare |
 //! | `signature.rs` | what the source says about each function |
 //! | `wrapper.rs` | the text around a file that calls a function |
 //!
 //! Invariants: spans of the file stay what they are, since the wrapper follows its text; statements of
 //! the file that only have effects, and its `main`, are left out.
 
+mod given;
 mod signature;
 mod wrapper;
 
@@ -35,7 +37,7 @@ impl Session<'_> {
     }
 
     /// A program that calls a function of a file.
-    pub fn build_call(&mut self, file: FileId, call: &Call<'_>) -> Result<Executable, Failure> {
+    pub fn build_call(&mut self, file: FileId, call: &Call) -> Result<Executable, Failure> {
         let result = match call.ask.needs_result() {
             true => {
                 let value = Call { ask: Ask::Value, ..call.clone() };
@@ -57,7 +59,7 @@ impl Session<'_> {
     }
 
     /// What a call gives.
-    fn result_of(&mut self, file: FileId, call: &Call<'_>) -> Result<HostType, Failure> {
+    fn result_of(&mut self, file: FileId, call: &Call) -> Result<HostType, Failure> {
         let value = self.build_call(file, call)?;
         let output = value.lowered().outputs.first();
         let result = output.map(|output| output.host.clone());

@@ -12,9 +12,9 @@ const RESULT: &str = "einlang_result";
 
 /// A call of a function.
 #[derive(Clone, Debug)]
-pub struct Call<'a> {
+pub struct Call {
     /// The function.
-    pub function: &'a str,
+    pub function: String,
     /// The arguments that are given.
     pub arguments: Vec<Argument>,
     /// What is wanted.
@@ -42,7 +42,7 @@ pub enum Ask {
     Tangent(Vec<usize>),
     /// The same, contracted on the side of the result: after the arguments follows its cotangent.
     Cotangent(Vec<usize>),
-    /// The same at one point of the first axes of the result, whose indices follow the arguments.
+    /// The derivatives at one point of the first axes of the result, whose indices follow the arguments.
     Rows(Vec<usize>, usize),
 }
 
@@ -52,15 +52,17 @@ impl Ask {
         matches!(self, Ask::Tangent(_) | Ask::Cotangent(_) | Ask::Rows(..))
     }
 
-    /// The names of the outputs: the value, then one derivative for each argument asked about.
+    /// The names of the outputs: the value, but for rows, then a derivative for each argument asked about,
+    /// or one for all tangents together.
     pub(super) fn outputs(&self) -> Vec<String> {
         let n = match self {
             Ask::Value => 0,
             Ask::Tangent(_) => 1,
             Ask::Derivatives(by) | Ask::Cotangent(by) | Ask::Rows(by, _) => by.len(),
         };
+        let value = (!matches!(self, Ask::Rows(..))).then(|| RESULT.to_owned());
         let derivatives = (0..n).map(|at| format!("einlang_deriv_{at}"));
-        std::iter::once(RESULT.to_owned()).chain(derivatives).collect()
+        value.into_iter().chain(derivatives).collect()
     }
 }
 
@@ -74,11 +76,7 @@ pub fn argument_type(elem: &str, rank: Option<usize>) -> String {
 }
 
 /// The whole text, or why a derivative makes no sense.
-pub(super) fn text(
-    tree: &Tree,
-    call: &Call<'_>,
-    result: Option<&HostType>,
-) -> Result<String, String> {
+pub(super) fn text(tree: &Tree, call: &Call, result: Option<&HostType>) -> Result<String, String> {
     let mut text = without_effects(tree);
     text.push('\n');
     let mut arguments = Vec::new();
@@ -98,7 +96,7 @@ fn argument(at: usize) -> String {
     format!("einlang_arg_{at}")
 }
 
-fn derivatives(call: &Call<'_>, result: Option<&HostType>) -> Result<String, String> {
+fn derivatives(call: &Call, result: Option<&HostType>) -> Result<String, String> {
     let (rank, elem) = match result {
         None => (0, ""),
         Some(HostType::Scalar(elem)) => (0, elem.as_str()),

@@ -52,6 +52,15 @@ impl Executable {
         Ok(Called { values: values.collect(), given })
     }
 
+    /// Evaluates the program with what is given for its inputs by name.
+    pub fn call_named(&self, options: &RunOptions, io: &mut dyn Io) -> Result<Called, Failure> {
+        let inputs = self.bind(&options.inputs, &options.limits, io)?;
+        let given = inputs.iter().map(size_given).collect();
+        let values = self.entered(inputs, options, io)?;
+        let values = self.forms.iter().zip(values).map(|(form, value)| form.columns(value));
+        Ok(Called { values: values.collect(), given })
+    }
+
     /// A value of its type for every input.
     fn fitted(
         &self,

@@ -34,7 +34,7 @@ use einlang_interp::options::Options as Limits;
 use einlang_interp::report::Report;
 use einlang_interp::stop::{Stop, StopCode};
 use einlang_interp::value::HostValue;
-use einlang_loops::window::Given as SizeGiven;
+pub use einlang_loops::window::Given as SizeGiven;
 use einlang_sema::lower::{self, Lowered, ProgramOutput};
 use einlang_sema::shapes::Options;
 use einlang_source::{Diagnostics, FileId, Sources, Span};
