@@ -3,6 +3,7 @@
 //! | module | owns |
 //! |---|---|
 //! | `emit` | from loop IR to LLVM IR |
+//! | `math` | elementary functions as formulas |
 //! | `optimise` | the host's target, passes, objects |
 //! | `object` | objects as bytes, for the disk |
 //! | `frame` | what code and its surroundings know of each other |
@@ -22,6 +23,7 @@
 mod emit;
 mod frame;
 mod jit;
+mod math;
 mod object;
 mod optimise;
 mod timed;

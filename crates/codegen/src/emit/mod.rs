@@ -10,6 +10,7 @@
 //! | `index.rs` | index expressions, bounds, conditions on indices |
 //! | `memory.rs` | buffers: where they lie, addresses, tests |
 //! | `op.rs`, `cast.rs`, `narrow.rs` | scalar operations, conversions, narrow floats |
+//! | `math.rs` | elementary functions |
 //! | `fold.rs`, `sums.rs`, `keys.rs` | folds, sums in pairs, reductions by keys |
 //! | `lanes/` | loops whose rounds are lanes of vectors |
 //! | `short.rs` | loops and folds that are written out |
@@ -20,6 +21,7 @@ mod fold;
 mod index;
 mod keys;
 mod lanes;
+mod math;
 mod memory;
 mod narrow;
 mod op;
