@@ -96,7 +96,7 @@ class EinlangError(Exception):
 
     def _first(self) -> Diagnostic | None:
         errors = [d for d in self.diagnostics if d.severity == "error"]
-        return (errors or self.diagnostics or [None])[0]
+        return next(iter(errors or self.diagnostics), None)
 
     def __reduce__(self) -> tuple[object, ...]:
         return (type(self), (self.args[0], self.diagnostics))
@@ -204,6 +204,11 @@ def from_usage(message: str, help: str) -> EinlangError:
 def from_bug(what: str) -> EinlangError:
     """The exception of a bug."""
     return InternalError(f"einlang has failed; this is a bug in einlang: {what}")
+
+
+def log_compiled(name: str, seconds: float) -> None:
+    """Writes down that something was compiled."""
+    log.debug("compiled %s in %.1f ms", name, 1e3 * seconds)
 
 
 def log_warnings(diagnostics: list[Diagnostic]) -> None:

@@ -48,6 +48,11 @@ macro_rules! storage {
                 match self { $(Storage::$variant(list) => list.as_ptr().cast(),)* }
             }
 
+            /// The address of the first element, to tell what shares memory with what.
+            pub fn address(&self) -> usize {
+                self.first().addr()
+            }
+
             /// Where the first element lies, to be stored to.
             pub(crate) fn first_mut(&mut self) -> *mut u8 {
                 match self { $(Storage::$variant(list) => list.as_mut_ptr().cast(),)* }

@@ -36,8 +36,7 @@ impl<T: Sync> Lend<T> for Borrowed<T> {
 /// copied, since other bytes than 0 and 1 may stand for them.
 pub(crate) fn lent(array: &Bound<'_, PyUntypedArray>) -> Option<TensorValue> {
     let dtype = array.dtype();
-    let native = dtype.byteorder() == b'=' || dtype.byteorder() == b'|';
-    if !native || !array.is_c_contiguous() {
+    if dtype.is_native_byteorder() == Some(false) || !array.is_c_contiguous() {
         return None;
     }
     let data = match (dtype.kind(), dtype.itemsize()) {

@@ -36,9 +36,10 @@ fn _einlang(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<function::Function>()?;
     module.add_class::<program::Program>()?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("has_native", cfg!(feature = "native"))?;
+    module.add("has_native", cfg!(feature = "llvm"))?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(explain, module)?)?;
+    module.add_function(wrap_pyfunction!(lent_address, module)?)?;
     Ok(())
 }
 
@@ -46,6 +47,12 @@ fn _einlang(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyfunction]
 fn main(py: Python<'_>, args: Vec<String>) -> u8 {
     py.detach(|| einlang_cli::main(args.into_iter().map(Into::into).collect()))
+}
+
+/// The address of the elements that a program would read of an array; none if it would read a copy.
+#[pyfunction]
+fn lent_address(array: &Bound<'_, numpy::PyUntypedArray>) -> Option<usize> {
+    lend::lent(array).map(|tensor| tensor.data().address())
 }
 
 /// The page of a diagnostic code.

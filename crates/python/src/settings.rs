@@ -104,14 +104,14 @@ fn native() -> Option<Native> {
     NATIVE.get_or_init(make_native).clone()
 }
 
-#[cfg(feature = "native")]
+#[cfg(feature = "llvm")]
 fn make_native() -> Option<Native> {
     use einlang_codegen::Llvm;
     let llvm = einlang_driver::cache::Cache::of_user().map_or_else(Llvm::default, Llvm::with_cache);
     Some(Native(std::sync::Arc::new(llvm)))
 }
 
-#[cfg(not(feature = "native"))]
+#[cfg(not(feature = "llvm"))]
 fn make_native() -> Option<Native> {
     None
 }

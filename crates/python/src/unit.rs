@@ -58,6 +58,8 @@ impl Text {
         let limits = self.settings.limits();
         let timeout = self.settings.timeout;
         warn(py, &executable.warnings, &sources)?;
+        let seconds = executable.compiled_in.as_secs_f64();
+        py.import("einlang._errors")?.call_method1("log_compiled", (&self.name, seconds))?;
         Ok(Arc::new(Ready::new(executable, sources, limits, timeout, permits)))
     }
 
