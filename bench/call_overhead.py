@@ -23,8 +23,8 @@ pub fn pair(x: [f64; N], k: f64) -> ([f64; N], f64) { let z[i] = x[i] * k; (z, s
 """
 
 
-def least(call: Callable[[], object], n: int = 2000, rounds: int = 25) -> float:
-    """The least time of one call, in microseconds."""
+def least(call: Callable[[], object], n: int = 100, rounds: int = 300) -> float:
+    """The least time of one call, in microseconds. Rounds are short, so that some are undisturbed."""
     call()
     best = float("inf")
     for _ in range(rounds):
