@@ -14,6 +14,7 @@ class Options:
 
     ``backend`` is ``"native"`` (machine code), ``"bytecode"`` (loops) or ``"interp"`` (point by point);
     ``checked`` makes integer overflow and NaN that appears errors; ``strict`` makes gaps errors;
+    ``threads`` is how many machine code may run on (usually ``EINLANG_THREADS``, or all processors);
     ``timeout`` is in seconds, ``max_memory`` in bytes; ``allow_read`` and ``allow_write`` are files or
     folders that a program may touch besides its own folder.
     """
@@ -26,6 +27,7 @@ class Options:
     max_memory: int | None = None
     max_depth: int | None = None
     max_steps: int | None = None
+    threads: int | None = None
     allow_read: Sequence[str | os.PathLike[str]] = ()
     allow_write: Sequence[str | os.PathLike[str]] = ()
 

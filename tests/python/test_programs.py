@@ -134,6 +134,10 @@ def test_options():
     for backend in ("native", "bytecode", "interp"):
         run = einlang.run(loop, outputs=["y"], options=einlang.Options(backend=backend))
         assert run.y == np.array(3**99 % 2**32, np.uint32).astype(np.int32)
+        threaded = einlang.run(loop, outputs=["y"], options=einlang.Options(backend=backend, threads=2))
+        assert threaded.y == run.y
+    with pytest.raises(ValueError, match="threads"):
+        einlang.run(loop, options=einlang.Options(threads=0))
     with pytest.raises(einlang.RunTimeError, match="E0704"):
         einlang.run(loop, options=einlang.Options(checked=True))
     with pytest.raises(einlang.LimitError, match="E0803"):

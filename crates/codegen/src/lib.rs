@@ -8,6 +8,7 @@
 //! | `object` | objects as bytes, for the disk |
 //! | `frame` | what code and its surroundings know of each other |
 //! | `jit` | objects in memory, and calling them |
+//! | `team` | code that several threads run together |
 //! | `timed` | code that is kept and timed |
 //!
 //! Invariants: the code does what the loop IR says, and floats are never reassociated by LLVM; the one
@@ -17,7 +18,7 @@
 //! with a cache once per computer: the key is all that the code depends on, namely the text of the
 //! kernel, the processor, the options, and the source of this crate.
 //!
-//! Only this crate knows LLVM. `unsafe` is confined to `jit`, `frame` and the one place that computes
+//! Only this crate knows LLVM. `unsafe` is confined to `jit`, `frame`, `team` and the one place that computes
 //! addresses (`emit/memory.rs`).
 
 mod emit;
@@ -26,6 +27,7 @@ mod jit;
 mod math;
 mod object;
 mod optimise;
+mod team;
 mod timed;
 
 use std::collections::HashMap;
@@ -36,11 +38,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 use einlang_interp::native::{CodeForm, Made, NativeCompiler, NativeKernel, NativeObject};
 use einlang_loops::ir::Kernel;
 use einlang_runtime::cache::Cache;
+use einlang_runtime::pool::Pool;
 use inkwell::context::Context;
 
 use self::jit::{Code, ENTRY, Session};
 use self::object::Object;
-pub use timed::Timed;
+pub use timed::{Shown, Timed};
 
 /// Code that exists, is being made, or cannot be made, by its key.
 type Known = HashMap<String, Arc<OnceLock<Result<Arc<Code>, String>>>>;
@@ -53,9 +56,16 @@ pub struct Llvm {
     known: Mutex<Known>,
     compiled: AtomicU64,
     from_disk: AtomicU64,
+    in_turns: bool,
 }
 
 impl Llvm {
+    /// A compiler for tests: between two barriers the threads of a team run one after the other, in an
+    /// order that changes, so that missing barriers are found.
+    pub fn in_turns() -> Llvm {
+        Llvm { in_turns: true, ..Llvm::default() }
+    }
+
     /// A compiler that keeps objects for later runs.
     pub fn with_cache(cache: Cache) -> Llvm {
         Llvm { cache: Some(cache), ..Llvm::default() }
@@ -63,7 +73,8 @@ impl Llvm {
 
     /// Finds the object of a kernel or makes it, and links it.
     fn load(&self, kernel: &Kernel, checked: bool, key: &str) -> Result<Code, String> {
-        let session = self.session.get_or_init(|| Session::new().map(Arc::new)).as_ref();
+        let pool = || if self.in_turns { Pool::in_turns() } else { Pool::default() };
+        let session = self.session.get_or_init(|| Session::new(pool()).map(Arc::new)).as_ref();
         let session = session.map_err(String::clone)?;
         let name = symbol(key);
         if let Some(cache) = &self.cache

@@ -3,7 +3,8 @@
 use einlang_tir::module::Module;
 use einlang_tir::passes::{Ctx, PASSES, Stopped, run_passes};
 
-use crate::decide::{Storage, decide, is_legal, join_producers};
+use crate::checkpoint::Checkpoint;
+use crate::decide::{Storage, decide, find_replay, is_legal, join_producers};
 use crate::improve::improve;
 use crate::ir::Kernel;
 use crate::lower::{NotLowered, lower};
@@ -19,6 +20,8 @@ pub struct Choices {
     pub checked: bool,
     /// Schedules that replace those that would be decided, by the names of their modules.
     pub schedules: Vec<Schedule>,
+    /// What is kept of a trajectory that is read in the opposite order.
+    pub checkpoint: Checkpoint,
 }
 
 /// A module, how it is computed, and the code for that.
@@ -54,7 +57,11 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
         }
         None => {
             module = join_producers(module);
-            decide(&module, choices.storage)?
+            let mut schedule = decide(&module, choices.storage)?;
+            if let Checkpoint::Segments(checkpoints) = choices.checkpoint {
+                schedule.replay = find_replay(&module, &schedule, checkpoints);
+            }
+            schedule
         }
     };
     let mut kernel = lower(&module, &schedule)?;

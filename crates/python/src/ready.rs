@@ -8,8 +8,8 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex};
-use std::thread;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use einlang_driver::Interrupt;
@@ -91,10 +91,17 @@ impl Ready {
         let asked = Arc::clone(&watch);
         let interrupt = Interrupt::asking(move || asked.stops());
         let result = match self.warm.load(Ordering::Relaxed) {
-            true => py.detach(|| self.evaluate(inputs, interrupt.clone(), self.limits.nesting)),
+            true => {
+                watch.begin();
+                py.detach(|| self.evaluate(inputs, interrupt, self.limits.nesting))
+            }
             false => {
-                let (ready, switch) = (Arc::clone(self), interrupt.clone());
-                let work = move || ready.evaluate(inputs, switch, NESTING);
+                let (ready, switch, seen) =
+                    (Arc::clone(self), interrupt.clone(), Arc::clone(&watch));
+                let work = move || {
+                    seen.begin();
+                    ready.evaluate(inputs, switch, NESTING)
+                };
                 on_large_stack(py, Some(&interrupt), work)?
             }
         };
@@ -131,10 +138,13 @@ impl Ready {
     }
 }
 
-/// Looks at signals and tells about progress, on the thread that runs the program.
+/// Looks at signals and tells about progress, on the thread that runs the program. Threads that help it
+/// only learn whether to stop.
 struct Watch {
     progress: Option<Py<PyAny>>,
     start: Instant,
+    thread: OnceLock<ThreadId>,
+    stopped: AtomicBool,
     seen: Mutex<Seen>,
 }
 
@@ -146,21 +156,29 @@ struct Seen {
 impl Watch {
     fn new(progress: Option<Py<PyAny>>) -> Watch {
         let start = Instant::now();
-        Watch { progress, start, seen: Mutex::new(Seen { last: start, error: None }) }
+        let seen = Mutex::new(Seen { last: start, error: None });
+        let stopped = AtomicBool::new(false);
+        Watch { progress, start, thread: OnceLock::new(), stopped, seen }
     }
 
     /// Whether the program has to stop.
     fn stops(&self) -> bool {
+        if self.thread.get() != Some(&thread::current().id()) {
+            return self.stopped.load(Ordering::Relaxed);
+        }
         let Ok(mut seen) = self.seen.lock() else { return false };
         let now = Instant::now();
-        if seen.error.is_none() && now.duration_since(seen.last) < LOOK_EVERY {
-            return false;
-        }
-        seen.last = now;
-        if seen.error.is_none() {
+        if seen.error.is_none() && now.duration_since(seen.last) >= LOOK_EVERY {
+            seen.last = now;
             seen.error = Python::attach(|py| self.look(py, now)).err();
+            self.stopped.store(seen.error.is_some(), Ordering::Relaxed);
         }
         seen.error.is_some()
+    }
+
+    /// This thread runs the program.
+    fn begin(&self) {
+        let _ = self.thread.set(thread::current().id());
     }
 
     fn look(&self, py: Python<'_>, now: Instant) -> PyResult<()> {

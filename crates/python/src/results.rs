@@ -30,7 +30,7 @@ pub(crate) fn object(py: Python<'_>, value: HostValue) -> PyResult<Py<PyAny>> {
                 record(py, &node.kind, items)
             }
             Err(shared) => {
-                let Node { kind, items } = &*shared;
+                let Node { kind, items, .. } = &*shared;
                 record(py, kind, items.clone())
             }
         },

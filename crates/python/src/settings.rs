@@ -4,10 +4,13 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use einlang_driver::{Backend, Kept, Limits, Native, Options, Permits};
+use einlang_driver::{Backend, Kept, Limits, Native, Options, Permits, Threads};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+
+/// The most threads that can be asked for.
+const MOST_THREADS: usize = 256;
 
 /// How programs are checked and run.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +23,7 @@ pub(crate) struct Settings {
     memory: Option<u64>,
     depth: Option<usize>,
     steps: Option<u64>,
+    threads: Option<usize>,
     read: Vec<PathBuf>,
     write: Vec<PathBuf>,
 }
@@ -42,6 +46,7 @@ impl Settings {
                 "max_memory" => settings.memory = Some(value.extract()?),
                 "max_depth" => settings.depth = Some(value.extract()?),
                 "max_steps" => settings.steps = Some(value.extract()?),
+                "threads" => settings.threads = Some(threads(value.extract()?)?),
                 "allow_read" => settings.read = value.extract()?,
                 "allow_write" => settings.write = value.extract()?,
                 _ => return Err(PyValueError::new_err(format!("there is no option `{name}`"))),
@@ -67,6 +72,10 @@ impl Settings {
             memory: self.memory.unwrap_or(usual.memory),
             depth: self.depth.unwrap_or(usual.depth),
             steps: self.steps,
+            threads: Threads {
+                most: self.threads.or_else(usual_threads).unwrap_or(usual.threads.most),
+                ..usual.threads
+            },
             kept: Kept::new(),
             ..usual
         }
@@ -91,6 +100,21 @@ fn backend(name: &str) -> PyResult<Backend> {
             Err(PyValueError::new_err(message))
         }
     }
+}
+
+fn threads(number: usize) -> PyResult<usize> {
+    match number {
+        1..=MOST_THREADS => Ok(number),
+        _ => Err(PyValueError::new_err(format!("threads is a number from 1 to {MOST_THREADS}"))),
+    }
+}
+
+/// The number of threads that the environment asks for, under the name of the command line or the one
+/// that libraries of Python have.
+fn usual_threads() -> Option<usize> {
+    let names = ["EINLANG_THREADS", "EINLANG_NUM_THREADS"];
+    let number = names.iter().find_map(|name| std::env::var(name).ok()?.parse().ok());
+    number.filter(|number| (1..=MOST_THREADS).contains(number))
 }
 
 fn seconds(number: f64) -> PyResult<Duration> {

@@ -180,14 +180,7 @@ impl Form {
 
 /// The extents of nested lists, judged by the first items.
 fn extents_of(value: &HostValue, rank: usize) -> Vec<usize> {
-    let mut shape = Vec::with_capacity(rank);
-    let mut at = Some(value.clone());
-    for _ in 0..rank {
-        let node = at.as_ref().and_then(HostValue::as_node);
-        shape.push(node.map_or(0, |node| node.items.len()));
-        at = node.and_then(|node| node.items.first().cloned());
-    }
-    shape
+    (0..rank).map(|axis| value.list_extent(axis)).collect()
 }
 
 impl Record {
@@ -213,9 +206,10 @@ impl Record {
         if rank == 0 {
             return self.point(value);
         }
-        let extent = first_extent(value)?;
-        let rows = (0..extent).map(|at| self.points(&row(value, at)?, rank - 1));
-        Some(HostValue::list(rows.collect::<Option<_>>()?))
+        let n_rows = extent(value, 0)?;
+        let rows = (0..n_rows).map(|at| self.points(&row(value, at)?, rank - 1));
+        let below: Vec<usize> = (1..rank).filter_map(|axis| extent(value, axis)).collect();
+        Some(HostValue::list_over(rows.collect::<Option<_>>()?, &below))
     }
 
     fn point(&self, value: &HostValue) -> Option<HostValue> {
@@ -241,10 +235,11 @@ fn unwrapped(value: &HostValue) -> HostValue {
     }
 }
 
-fn first_extent(value: &HostValue) -> Option<usize> {
+/// How long the tensors of a record are along an axis.
+fn extent(value: &HostValue, axis: usize) -> Option<usize> {
     match value {
-        HostValue::Tensor(tensor) => tensor.shape().first().copied(),
-        HostValue::Node(node) => node.items.first().and_then(first_extent),
+        HostValue::Tensor(tensor) => tensor.shape().get(axis).copied(),
+        HostValue::Node(node) => node.items.first().and_then(|item| extent(item, axis)),
         _ => None,
     }
 }

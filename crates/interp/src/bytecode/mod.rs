@@ -25,6 +25,7 @@ use std::sync::Arc;
 
 use einlang_loops::ir::{Kernel, SiteId, verify};
 use einlang_loops::plan::{Choices, Plan, plan};
+use einlang_loops::threads::divide_work;
 use einlang_tir::module::Module;
 
 use self::buffer::Memory;
@@ -83,6 +84,9 @@ impl Compiled {
         let native = options.native.as_ref().filter(|_| options.backend == Backend::Native);
         if native.is_some() {
             breathe::breathe(&mut kernel);
+            if options.threads.most > 1 {
+                divide_work(&mut kernel, options.threads.least_work / 4);
+            }
         }
         let problems = if cfg!(debug_assertions) { verify(&kernel) } else { Vec::new() };
         if let Some(problem) = problems.first() {

@@ -34,6 +34,7 @@ impl<'p> Kernels<'p> {
             storage: options.storage,
             checked: options.checked,
             schedules: options.schedules.clone(),
+            checkpoint: options.checkpoint,
         };
         let made = modules.iter().map(|_| OnceLock::new()).collect();
         Kernels { modules, made, next: AtomicUsize::new(0), choices, options }

@@ -38,11 +38,9 @@ impl<'p> Lower<'p> {
                     if members.iter().all(|at| self.is_given(&statements[*at])) => {}
                 Unit::One(at) => self.statement(&statements[at])?,
                 Unit::Clauses(members) => {
-                    let clauses = members.iter().filter_map(|at| match &statements[*at] {
-                        Statement::Clause(clause) => Some(clause),
-                        _ => None,
-                    });
-                    self.indexed(&clauses.collect::<Vec<_>>())?;
+                    let clauses = members.iter().filter_map(|at| self.clause_of(&statements[*at]));
+                    let clauses: Vec<_> = clauses.collect();
+                    self.indexed(&clauses)?;
                 }
             }
         }

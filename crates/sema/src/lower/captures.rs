@@ -6,7 +6,7 @@ use einlang_tir::host::HostType;
 
 use super::value::{R, Val};
 use super::{Lower, unsupported};
-use crate::hir::{DefId, DefKind, ExprId, ExprKind, LocalId, LocalKind, Res};
+use crate::hir::{BodyId, DefId, DefKind, ExprId, ExprKind, LocalId, LocalKind, Res};
 use crate::types::walk;
 use crate::types::{Callee, ClosureId, FnTy, InstanceId, Ty};
 
@@ -84,22 +84,25 @@ impl<'p> Lower<'p> {
             _ => {}
         });
         for (body, local) in names {
-            let mut at = Some(id);
-            let owner = loop {
-                let Some(owner) = at else { break None };
-                let instance = self.typed.instance(owner);
-                if instance.body == body && instance.locals.contains_key(&local) {
-                    break Some(owner);
-                }
-                at = instance.parent;
-            };
-            let modules = self.typed.modules.iter().flatten();
-            let module = modules.copied().find(|id| {
-                let instance = self.typed.instance(*id);
-                instance.body == body && instance.locals.contains_key(&local)
-            });
-            found.extend(owner.or(module).map(|owner| Capture::Local(owner, local)));
+            let owner = self.owner_of(id, body, local);
+            found.extend(owner.map(|owner| Capture::Local(owner, local)));
         }
+    }
+
+    /// The instance that has a binding, among this one, those around it and the modules.
+    pub(super) fn owner_of(
+        &self,
+        id: InstanceId,
+        body: BodyId,
+        local: LocalId,
+    ) -> Option<InstanceId> {
+        let has = |id: &InstanceId| {
+            let instance = self.typed.instance(*id);
+            instance.body == body && instance.locals.contains_key(&local)
+        };
+        let mut around = std::iter::successors(Some(id), |id| self.typed.instance(*id).parent);
+        let modules = || self.typed.modules.iter().flatten().copied();
+        around.find(has).or_else(|| modules().find(has))
     }
 
     /// What a closure captures.

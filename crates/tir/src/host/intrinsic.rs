@@ -125,9 +125,13 @@ intrinsics! {
     ListLen "list_len" Pure [List] false Int "The number of elements.";
     ListExtent "list_extent" Pure [List, Int] false Int
         "The length of a list along an axis: its own, that of the first list in it, and so on.";
+    ListShaped "list_shaped" Pure [List] true List
+        "The list, whose axes have the extents that follow even where it is empty.";
     ListGet "list_get" MayTrap [List, Int] true Any
         "One element; what the list is called and its axis may follow, for messages.";
     ListPush "list_push" Pure [List, Any] false List "The list with one more element at the end.";
+    ListSet "list_set" MayTrap [List, Int, Any] false List
+        "The list with another element at one position.";
     ListConcat "list_concat" Pure [List, List] false List "One list after the other.";
     ListToTensor "list_to_tensor" MayTrap [List] false Tensor
         "The tensor of the elements; lists of lists must be rectangular.";

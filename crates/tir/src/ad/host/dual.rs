@@ -145,6 +145,8 @@ impl<'h, 'a> Dual<'h, 'a> {
         match intrinsic {
             Intrinsic::ListGet
             | Intrinsic::ListPush
+            | Intrinsic::ListSet
+            | Intrinsic::ListShaped
             | Intrinsic::ListConcat
             | Intrinsic::ListToTensor
             | Intrinsic::TensorToList

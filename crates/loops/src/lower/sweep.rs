@@ -1,0 +1,486 @@
+//! Sweeps: groups that run along time one segment at a time, forward and then backward.
+//!
+//! Time is divided into segments of `length` planes, a power of two. In each, the groups of the sweep
+//! run one after the other over their part of it. Between segments, the planes around the segment
+//! move to where the next one expects them. The forward sweep keeps a checkpoint before each segment;
+//! the backward sweep starts with the segment that is still there and computes the others again.
+
+use std::collections::BTreeMap;
+
+use einlang_index::{Affine, Constraint, Domain, MinMax, Quasi, Set, Var};
+use einlang_tir::module::Group;
+use einlang_tir::op::Op;
+use einlang_tir::types::Ident;
+
+use super::integers::number;
+use super::segments::{Planes, Segmented};
+use super::sums::{Partial, Step};
+use super::times::{Time, times};
+use super::{Lower, NotLowered, Result};
+use crate::decide::{sum_of, sum_over};
+use crate::ir::{Block, Condition, Loop, Operand, Range, Role, Stmt};
+use crate::schedule::{Replay, SweepPart};
+
+/// A segment has at least so many planes: sums are made in blocks of that many terms.
+const SHORTEST: u32 = 7;
+
+/// What all segments have in common.
+#[derive(Clone, Copy, Debug)]
+struct Sweep {
+    /// How many planes a segment has.
+    length: Var,
+    /// How many segments there are.
+    count: Var,
+    /// How many planes there are.
+    span: Var,
+    /// The number of the segment, and its first plane.
+    segment: Var,
+    origin: Var,
+    /// How many levels the sums of segments have.
+    levels: Var,
+}
+
+/// From where to where the groups of each shift run in a segment.
+type Parts = BTreeMap<i64, (Var, Var)>;
+
+/// The values of a variable from one number up to another.
+pub(super) fn between(var: Var, from: Var, to: Var) -> Result<Set> {
+    let (var, from, to) = (Affine::var(var), Affine::var(from), Affine::var(to));
+    Ok(Set::new([Constraint::ge(&var, &from)?, Constraint::lt(&var, &to)?])?)
+}
+
+/// What happens in a segment.
+type Inside<'f, 'm> = dyn FnMut(&mut Lower<'m>, &Parts, &mut Vec<Stmt>) -> Result<()> + 'f;
+
+impl<'m> Lower<'m> {
+    /// All groups of a module, some of them in sweeps.
+    pub(super) fn in_sweeps(&mut self, replay: &Replay, out: &mut Vec<Stmt>) -> Result<()> {
+        let module = self.module;
+        let times = times(module, replay);
+        let apart = |time: Time| {
+            let groups = module.groups.iter().zip(&times);
+            groups.filter(move |(_, own)| **own == time).map(|(group, _)| group)
+        };
+        for group in apart(Time::Before) {
+            self.top_group(group, out)?;
+        }
+        let sweep = self.sizes_of(replay, out)?;
+        self.memory_of(replay, sweep, out)?;
+        self.forward(replay, sweep, out)?;
+        for group in apart(Time::Between) {
+            self.top_group(group, out)?;
+        }
+        self.backward(replay, sweep, out)?;
+        for group in apart(Time::After) {
+            self.top_group(group, out)?;
+        }
+        Ok(())
+    }
+
+    /// How long a segment is and how many there are: about the square root of all planes.
+    fn sizes_of(&mut self, replay: &Replay, out: &mut Vec<Stmt>) -> Result<Sweep> {
+        let mut extents = Vec::new();
+        for tensor in &replay.tensors {
+            let missing = || NotLowered::new("a sweep over a tensor that does not exist");
+            let binding = self.bindings.get(&tensor.name).copied().ok_or_else(missing)?;
+            let axis = binding.axes.get(tensor.axis).ok_or_else(missing)?;
+            extents.push(MinMax::Value(axis.dim.extent.clone()));
+        }
+        let span = self.kernel.vars.symbol("span");
+        out.push(Stmt::Bind { var: span, expr: MinMax::max_of(extents)? });
+        self.bound.push(span);
+        let planes = self.value_of(&Quasi::from(span), out);
+        let root = self.count(
+            31,
+            |lower, bit, out| {
+                let twice = lower.integer(Op::Add, &[bit, bit], out);
+                let square = lower.integer(Op::Shl, &[number(1), twice], out);
+                lower.integer(Op::Lt, &[square, planes], out)
+            },
+            out,
+        );
+        let bits = self.integer(Op::Max, &[root, number(i64::from(SHORTEST))], out);
+        let length = self.integer(Op::Shl, &[number(1), bits], out);
+        let rest = self.integer(Op::Sub, &[length, number(1)], out);
+        let up = self.integer(Op::Add, &[planes, rest], out);
+        let count = self.integer(Op::Shr, &[up, bits], out);
+        let count = self.integer(Op::Max, &[count, number(1)], out);
+        let levels = self.count(
+            62,
+            |lower, bit, out| {
+                let power = lower.integer(Op::Shl, &[number(1), bit], out);
+                lower.integer(Op::Lt, &[power, count], out)
+            },
+            out,
+        );
+        let levels = self.integer(Op::Add, &[levels, number(2)], out);
+        Ok(Sweep {
+            length: self.sized("length", length, out)?,
+            count: self.sized("segments", count, out)?,
+            levels: self.sized("levels", levels, out)?,
+            span,
+            segment: self.kernel.vars.index("segment"),
+            origin: self.kernel.vars.symbol("origin"),
+        })
+    }
+
+    fn memory_of(&mut self, replay: &Replay, sweep: Sweep, out: &mut Vec<Stmt>) -> Result<()> {
+        for part in replay.forward.iter().chain(&replay.backward) {
+            let group = self.group_of(&part.group)?;
+            let schedule = self.schedule_of(group)?;
+            for (binding, tensor) in group.bindings.iter().zip(&schedule.tensors) {
+                match replay.tensor(&binding.name) {
+                    Some(segment) => {
+                        let sizes = (sweep.length, sweep.count, sweep.origin);
+                        self.segment(binding, tensor, segment, sizes, out)?;
+                    }
+                    None => {
+                        let (id, _) = self.memory(binding, tensor, None)?;
+                        out.push(Stmt::Alloc(id));
+                        let name = Ident::new(&format!("{}.carries", binding.name.as_str()));
+                        let carries =
+                            self.extra_buffer(&name, binding.ty(), Some(sweep.levels), out);
+                        self.carries.insert(binding.name.clone(), carries);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn group_of(&self, first: &Ident) -> Result<&'m Group> {
+        let is = |group: &&Group| group.bindings.first().is_some_and(|b| b.name == *first);
+        let missing = || NotLowered::new("a sweep over a group that does not exist");
+        self.module.groups.iter().find(is).ok_or_else(missing)
+    }
+
+    fn forward(&mut self, replay: &Replay, sweep: Sweep, out: &mut Vec<Stmt>) -> Result<()> {
+        self.each_segment(replay, sweep, replay.down, out, &mut |lower, parts, out| {
+            let later = lower.unless_first(sweep, replay.down, &mut |lower, out| {
+                lower.move_planes(&replay.forward, sweep, replay.down, out)?;
+                lower.checkpoint(replay, sweep, true, out)
+            })?;
+            out.push(later);
+            for part in &replay.forward {
+                lower.run_part(replay, part, sweep, replay.down, parts, out)?;
+            }
+            lower.keep_ends(&replay.forward, parts, out)
+        })?;
+        self.finish_sums(&replay.forward, sweep, replay.down, out)
+    }
+
+    fn backward(&mut self, replay: &Replay, sweep: Sweep, out: &mut Vec<Stmt>) -> Result<()> {
+        let down = !replay.down;
+        self.each_segment(replay, sweep, down, out, &mut |lower, parts, out| {
+            let again = lower.unless_first(sweep, down, &mut |lower, out| {
+                let again = || replay.forward.iter().filter(|part| part.again);
+                lower.move_planes(again(), sweep, down, out)?;
+                let restored = lower.unless_first(sweep, replay.down, &mut |lower, out| {
+                    lower.checkpoint(replay, sweep, false, out)
+                })?;
+                out.push(restored);
+                for part in again() {
+                    lower.run_part(replay, part, sweep, replay.down, parts, out)?;
+                }
+                lower.move_planes(&replay.backward, sweep, down, out)
+            })?;
+            out.push(again);
+            for part in &replay.backward {
+                lower.run_part(replay, part, sweep, down, parts, out)?;
+            }
+            lower.keep_ends(&replay.backward, parts, out)
+        })?;
+        self.finish_sums(&replay.backward, sweep, down, out)
+    }
+
+    /// A loop over the segments.
+    fn each_segment(
+        &mut self,
+        replay: &Replay,
+        sweep: Sweep,
+        down: bool,
+        out: &mut Vec<Stmt>,
+        inside: &mut Inside<'_, 'm>,
+    ) -> Result<()> {
+        let mut shifts: Vec<i64> =
+            replay.forward.iter().chain(&replay.backward).map(|part| part.shift).collect();
+        shifts.sort_unstable();
+        shifts.dedup();
+        let (stmts, ()) = self.in_loop(sweep.segment, down, |lower, out| {
+            let number = lower.value_of(&Quasi::from(sweep.segment), out);
+            let length = lower.value_of(&Quasi::from(sweep.length), out);
+            let origin = lower.integer(Op::Mul, &[number, length], out);
+            lower.param(sweep.origin, origin, "origin", out)?;
+            let parts = lower.parts(&shifts, sweep, out)?;
+            inside(lower, &parts, out)
+        })?;
+        let hi = MinMax::Value(Quasi::from(sweep.count));
+        let range = Range { var: sweep.segment, lo: MinMax::from(0), hi, down };
+        let body = Block { stmts, results: Vec::new() };
+        out.push(Stmt::Loop(Box::new(Loop {
+            range,
+            role: Role::Seq,
+            own: false,
+            until: None,
+            body,
+        })));
+        Ok(())
+    }
+
+    /// From where to where groups run in this segment: the first one begins with the first plane, and
+    /// the last one ends with the last.
+    fn parts(&mut self, shifts: &[i64], sweep: Sweep, out: &mut Vec<Stmt>) -> Result<Parts> {
+        let mut parts = Parts::new();
+        let segment = self.value_of(&Quasi::from(sweep.segment), out);
+        let last = self.value_of(&Quasi::from(sweep.count).add_constant(-1)?, out);
+        let is_first = self.integer(Op::Eq, &[segment, number(0)], out);
+        let is_last = self.integer(Op::Eq, &[segment, last], out);
+        let span = self.value_of(&Quasi::from(sweep.span), out);
+        for shift in shifts {
+            let from = Quasi::from(sweep.origin).add_constant(*shift)?;
+            let to = from.add(&Quasi::from(sweep.length))?;
+            let (from, to) = (self.value_of(&from, out), self.value_of(&to, out));
+            let from = self.integer(Op::Select, &[is_first, number(0), from], out);
+            let to = self.integer(Op::Select, &[is_last, span, to], out);
+            let from = self.integer(Op::Max, &[from, number(0)], out);
+            let to = self.integer(Op::Max, &[to, number(0)], out);
+            let from = self.sized("from", from, out)?;
+            let to = self.sized("to", to, out)?;
+            parts.insert(*shift, (from, to));
+        }
+        Ok(parts)
+    }
+
+    /// Statements for every segment but the first one of a sweep.
+    fn unless_first(
+        &mut self,
+        sweep: Sweep,
+        down: bool,
+        inside: &mut dyn FnMut(&mut Self, &mut Vec<Stmt>) -> Result<()>,
+    ) -> Result<Stmt> {
+        let segment = Affine::var(sweep.segment);
+        let later = match down {
+            false => Constraint::ge(&segment, &Affine::constant(1))?,
+            true => Constraint::lt(&segment.add_constant(1)?, &Affine::var(sweep.count))?,
+        };
+        let (stmts, ()) = self.scoped(|lower, out| inside(lower, out))?;
+        Ok(Stmt::If {
+            results: Vec::new(),
+            condition: Condition::Within(Domain::new([], Set::new([later])?)),
+            then: Block { stmts, results: Vec::new() },
+            otherwise: Block::default(),
+        })
+    }
+
+    /// The segments of the tensors of some groups, with their shifts.
+    fn segments_of<'p>(
+        &self,
+        parts: impl IntoIterator<Item = &'p SweepPart>,
+    ) -> Result<Vec<(Segmented, i64)>> {
+        let mut found = Vec::new();
+        for part in parts {
+            for binding in &self.group_of(&part.group)?.bindings {
+                if let Some(of) = self.segments.get(&binding.name) {
+                    found.push((of.clone(), part.shift));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Moves the planes that lie around the next segment as well as around the last one.
+    fn move_planes<'p>(
+        &mut self,
+        parts: impl IntoIterator<Item = &'p SweepPart>,
+        sweep: Sweep,
+        down: bool,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        for (of, _) in self.segments_of(parts)? {
+            if of.before + of.after == 0 {
+                continue;
+            }
+            let far = Planes { buffer: of.buffer, lead: None, start: sweep.length.into() };
+            let near = Planes { buffer: of.buffer, lead: None, start: Quasi::from(0) };
+            let (from, to) = if down { (&near, &far) } else { (&far, &near) };
+            let planes = MinMax::from(of.before + of.after);
+            self.copy_planes(&of, (from, to), (MinMax::from(0), planes), out)?;
+        }
+        Ok(())
+    }
+
+    /// Saves or restores what the groups of a segment need of those before it.
+    fn checkpoint(
+        &mut self,
+        replay: &Replay,
+        sweep: Sweep,
+        save: bool,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        for (of, shift) in self.segments_of(&replay.forward)? {
+            let Some(states) = of.states else { continue };
+            let start = match replay.down {
+                false => Quasi::from(0),
+                true => Quasi::from(sweep.length).add_constant(of.before + shift)?,
+            };
+            let own = Planes { buffer: of.buffer, lead: None, start };
+            let kept = Planes { buffer: states, lead: Some(sweep.segment), start: Quasi::from(0) };
+            let (from, to) = if save { (&own, &kept) } else { (&kept, &own) };
+            let planes = MinMax::from(of.state);
+            self.copy_planes(&of, (from, to), (MinMax::from(0), planes), out)?;
+        }
+        Ok(())
+    }
+
+    /// Copies the planes at the ends of time that lie in this segment.
+    fn keep_ends(
+        &mut self,
+        parts: &[SweepPart],
+        bounds: &Parts,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        for (of, shift) in self.segments_of(parts)? {
+            let Some((from, to)) = bounds.get(&shift).copied() else { continue };
+            let own = of.planes(&Quasi::from(0))?;
+            let end = |more: Quasi| {
+                MinMax::min_of([to.into(), of.extent.clone(), more].map(MinMax::Value))
+            };
+            if let Some((buffer, planes)) = of.first {
+                let kept = Planes { buffer, lead: None, start: Quasi::from(0) };
+                let range = (MinMax::Value(from.into()), end(Quasi::from(planes))?);
+                self.copy_planes(&of, (&own, &kept), range, out)?;
+            }
+            if let Some((buffer, planes)) = of.last {
+                let start = Quasi::from(planes).sub(&of.extent)?;
+                let lo = [from.into(), start.neg()?].map(MinMax::Value);
+                let kept = Planes { buffer, lead: None, start };
+                let range = (MinMax::max_of(lo)?, end(of.extent.clone())?);
+                self.copy_planes(&of, (&own, &kept), range, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One group, as far as this segment goes.
+    fn run_part(
+        &mut self,
+        replay: &Replay,
+        part: &SweepPart,
+        sweep: Sweep,
+        down: bool,
+        bounds: &Parts,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        let missing = || NotLowered::new("a sweep over a tensor that does not exist");
+        let group = self.group_of(&part.group)?;
+        let (from, to) = *bounds.get(&part.shift).ok_or_else(missing)?;
+        if group.bindings.iter().all(|binding| self.carries.contains_key(&binding.name)) {
+            return self.add_up(group, sweep, down, (from, to), out);
+        }
+        let schedule = self.schedule_of(group)?;
+        let mut domains = self.domains(group)?;
+        for (statement, domain) in &mut domains {
+            let binding = &group.bindings[statement.binding];
+            let segment = replay.tensor(&binding.name).ok_or_else(missing)?;
+            let time = binding.axes.get(segment.axis).ok_or_else(missing)?.var;
+            *domain = domain.restricted(&between(time, from, to)?)?;
+        }
+        for binding in &group.bindings {
+            let of = self.segments.get(&binding.name).filter(|of| of.clear).cloned();
+            if let Some(of) = of {
+                let hi = MinMax::min_of([to.into(), of.extent.clone()].map(MinMax::Value))?;
+                self.clear_planes(&of, (MinMax::Value(from.into()), hi), out)?;
+            }
+        }
+        let names = group.bindings.iter().map(|binding| binding.name.clone()).collect();
+        self.around.push(super::Around { names, n_loops: self.loops.len() });
+        self.nest(group, &schedule.nest, domains, None, out)?;
+        self.around.pop();
+        Ok(())
+    }
+
+    /// A sum over time, as far as this segment goes.
+    fn add_up(
+        &mut self,
+        group: &Group,
+        sweep: Sweep,
+        down: bool,
+        (from, to): (Var, Var),
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        let missing = || NotLowered::new("a sum over time that is none");
+        let binding = group.bindings.first().ok_or_else(missing)?;
+        let (time, _) = sum_of(binding).and_then(sum_over).ok_or_else(missing)?;
+        let (joined, place) = self.carry(sweep, down, out);
+        let joined = self.sized("joined", joined, out)?;
+        let place = self.sized("place", place, out)?;
+        let step = Step::Add { cut: (time, from, to), joined, place };
+        self.in_step(group, step, out)
+    }
+
+    fn in_step(&mut self, group: &Group, step: Step, out: &mut Vec<Stmt>) -> Result<()> {
+        let Some(binding) = group.bindings.first() else { return Ok(()) };
+        let name = binding.name.clone();
+        let carries = self.carries[&name];
+        let schedule = self.schedule_of(group)?;
+        let domains = self.domains(group)?;
+        self.partial = Some(Partial { name, carries, step });
+        let done = self.nest(group, &schedule.nest, domains, None, out);
+        self.partial = None;
+        done
+    }
+
+    /// How many carries the sum of this segment is combined with, and at which level it is kept.
+    fn carry(&mut self, sweep: Sweep, down: bool, out: &mut Vec<Stmt>) -> (Operand, Operand) {
+        let segment = self.value_of(&Quasi::from(sweep.segment), out);
+        let count = self.value_of(&Quasi::from(sweep.count), out);
+        let number_of = match down {
+            false => self.integer(Op::Add, &[segment, number(1)], out),
+            true => segment,
+        };
+        let ends = |lower: &mut Self, bit: Operand, out: &mut Vec<Stmt>| {
+            let next = lower.integer(Op::Add, &[bit, number(1)], out);
+            let power = lower.integer(Op::Shl, &[number(1), next], out);
+            let mask = lower.integer(Op::Sub, &[power, number(1)], out);
+            let low = lower.integer(Op::Band, &[number_of, mask], out);
+            lower.integer(Op::Eq, &[low, number(0)], out)
+        };
+        let zeros = self.count(61, ends, out);
+        if !down {
+            return (zeros, zeros);
+        }
+        let joined = self.count(
+            61,
+            |lower, bit, out| {
+                let ends = ends(lower, bit, out);
+                let power = lower.integer(Op::Shl, &[number(1), bit], out);
+                let sibling = lower.integer(Op::Add, &[segment, power], out);
+                let exists = lower.integer(Op::Lt, &[sibling, count], out);
+                lower.integer(Op::And, &[ends, exists], out)
+            },
+            out,
+        );
+        let levels = self.value_of(&Quasi::from(sweep.levels), out);
+        let top = self.integer(Op::Sub, &[levels, number(1)], out);
+        (joined, self.integer(Op::Min, &[zeros, top], out))
+    }
+
+    /// The sums over all segments.
+    fn finish_sums(
+        &mut self,
+        parts: &[SweepPart],
+        sweep: Sweep,
+        down: bool,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        for part in parts {
+            let group = self.group_of(&part.group)?;
+            if self.carries.contains_key(&part.group) {
+                let step = if down { Step::Highest(sweep.levels) } else { Step::Bits(sweep.count) };
+                self.in_step(group, step, out)?;
+            }
+            self.values_of_group(group, out)?;
+        }
+        Ok(())
+    }
+}
