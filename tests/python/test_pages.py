@@ -17,8 +17,8 @@ def test_sessions_give_what_the_page_says(page, tmp_path, monkeypatch):
     blocks = [block.partition("```")[0] for block in text.split("```pycon\n")[1:]]
     assert blocks, "a page with sessions"
     monkeypatch.chdir(tmp_path)
-    for example in ("examples/python/model.ein",):
-        (tmp_path / pathlib.Path(example).name).write_text((ROOT / example).read_text())
+    for program in text.split("```ein,check\n")[1:]:
+        (tmp_path / "model.ein").write_text(program.partition("```")[0])
     session = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, page, page, 0)
     complaints = []
     doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(session, out=complaints.append)
