@@ -13,9 +13,13 @@ const LIMIT: u64 = 256 << 20;
 pub(crate) fn compiler(use_cache: bool) -> Option<Native> {
     #[cfg(feature = "native")]
     {
+        use einlang_codegen::Llvm;
         let cache = cache().filter(|_| use_cache);
-        let llvm =
-            cache.map_or_else(einlang_codegen::Llvm::default, einlang_codegen::Llvm::with_cache);
+        let mut llvm = cache.map_or_else(Llvm::default, Llvm::with_cache);
+        // For tests: the sanitizer must have been loaded with the process.
+        if env::var_os("EINLANG_SANITISE").is_some() {
+            llvm = llvm.sanitised();
+        }
         Some(Native(std::sync::Arc::new(llvm)))
     }
     #[cfg(not(feature = "native"))]
