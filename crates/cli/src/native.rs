@@ -6,9 +6,13 @@ use einlang_driver::Native;
 pub(crate) fn compiler(use_cache: bool) -> Option<Native> {
     #[cfg(feature = "llvm")]
     {
+        use einlang_codegen::Llvm;
         let cache = einlang_driver::cache::Cache::of_user().filter(|_| use_cache);
-        let llvm =
-            cache.map_or_else(einlang_codegen::Llvm::default, einlang_codegen::Llvm::with_cache);
+        let mut llvm = cache.map_or_else(Llvm::default, Llvm::with_cache);
+        // For tests: the sanitizer must have been loaded with the process.
+        if std::env::var_os("EINLANG_SANITISE").is_some() {
+            llvm = llvm.sanitised();
+        }
         Some(Native(std::sync::Arc::new(llvm)))
     }
     #[cfg(not(feature = "llvm"))]
