@@ -17,7 +17,7 @@ mod records;
 mod step;
 mod tangents;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -100,6 +100,8 @@ pub(crate) struct Shared<'p> {
     prepared: RefCell<HashMap<String, Prepared>>,
     kernels: &'p Kernels<'p>,
     compiled: RefCell<HashMap<String, Option<Arc<Compiled>>>>,
+    /// `print` says nothing.
+    muted: Cell<bool>,
 }
 
 impl<'p> Shared<'p> {
@@ -111,6 +113,7 @@ impl<'p> Shared<'p> {
             prepared: RefCell::new(HashMap::new()),
             kernels,
             compiled: RefCell::new(HashMap::new()),
+            muted: Cell::new(false),
         }
     }
 
