@@ -16,12 +16,13 @@
 //! | `region.rs`, `read.rs`, `fold.rs` | what is computed at a point |
 //! | `fold_tensors.rs` | reductions whose state is kept in memory |
 //! | `resume.rs`, `keyed.rs` | folds over prefixes, folds over equal keys |
-//! | `sweep.rs`, `times.rs`, `segments.rs`, `sums.rs` | what is computed again in segments |
+//! | `sweep.rs`, `times.rs`, `segments.rs`, `sums.rs`, `carry.rs` | what is computed again in segments |
 //! | `integers.rs` | sizes that kernels compute |
 //! | `symbols.rs` | symbols, entry checks |
 //! | `free.rs` | when memory is given back |
 
 mod bound;
+mod carry;
 mod fold;
 mod fold_tensors;
 mod free;
@@ -171,7 +172,7 @@ struct Lower<'m> {
     /// The tensors that are kept one segment at a time.
     segments: HashMap<Ident, segments::Segmented>,
     /// The sums over time that are added up segment by segment, with their partial sums.
-    carries: HashMap<Ident, BufferId>,
+    carries: HashMap<Ident, sums::Carries>,
     /// The sum that is being added up.
     partial: Option<sums::Partial>,
     /// What the axes of bindings that are computed where they are read stand for.

@@ -14,11 +14,9 @@ use einlang_tir::types::Ident;
 
 use super::integers::number;
 use super::segments::{Planes, Segmented};
-use super::sums::{Partial, Step};
 use super::times::{Time, times};
 use super::{Lower, NotLowered, Result};
-use crate::decide::{sum_of, sum_over};
-use crate::ir::{Block, Condition, Loop, Operand, Range, Role, Stmt};
+use crate::ir::{Block, Condition, Loop, Range, Role, Stmt};
 use crate::schedule::{Replay, SweepPart};
 
 /// A segment has at least so many planes: sums are made in blocks of that many terms.
@@ -26,18 +24,16 @@ const SHORTEST: u32 = 7;
 
 /// What all segments have in common.
 #[derive(Clone, Copy, Debug)]
-struct Sweep {
+pub(super) struct Sweep {
     /// How many planes a segment has.
-    length: Var,
+    pub(super) length: Var,
     /// How many segments there are.
-    count: Var,
+    pub(super) count: Var,
     /// How many planes there are.
-    span: Var,
+    pub(super) span: Var,
     /// The number of the segment, and its first plane.
-    segment: Var,
-    origin: Var,
-    /// How many levels the sums of segments have.
-    levels: Var,
+    pub(super) segment: Var,
+    pub(super) origin: Var,
 }
 
 /// From where to where the groups of each shift run in a segment.
@@ -102,19 +98,9 @@ impl<'m> Lower<'m> {
         let up = self.integer(Op::Add, &[planes, rest], out);
         let count = self.integer(Op::Shr, &[up, bits], out);
         let count = self.integer(Op::Max, &[count, number(1)], out);
-        let levels = self.count(
-            62,
-            |lower, bit, out| {
-                let power = lower.integer(Op::Shl, &[number(1), bit], out);
-                lower.integer(Op::Lt, &[power, count], out)
-            },
-            out,
-        );
-        let levels = self.integer(Op::Add, &[levels, number(2)], out);
         Ok(Sweep {
             length: self.sized("length", length, out)?,
             count: self.sized("segments", count, out)?,
-            levels: self.sized("levels", levels, out)?,
             span,
             segment: self.kernel.vars.index("segment"),
             origin: self.kernel.vars.symbol("origin"),
@@ -134,10 +120,7 @@ impl<'m> Lower<'m> {
                     None => {
                         let (id, _) = self.memory(binding, tensor, None)?;
                         out.push(Stmt::Alloc(id));
-                        let name = Ident::new(&format!("{}.carries", binding.name.as_str()));
-                        let carries =
-                            self.extra_buffer(&name, binding.ty(), Some(sweep.levels), out);
-                        self.carries.insert(binding.name.clone(), carries);
+                        self.carries_of(binding, sweep, out)?;
                     }
                 }
             }
@@ -145,7 +128,7 @@ impl<'m> Lower<'m> {
         Ok(())
     }
 
-    fn group_of(&self, first: &Ident) -> Result<&'m Group> {
+    pub(super) fn group_of(&self, first: &Ident) -> Result<&'m Group> {
         let is = |group: &&Group| group.bindings.first().is_some_and(|b| b.name == *first);
         let missing = || NotLowered::new("a sweep over a group that does not exist");
         self.module.groups.iter().find(is).ok_or_else(missing)
@@ -163,7 +146,7 @@ impl<'m> Lower<'m> {
             }
             lower.keep_ends(&replay.forward, parts, out)
         })?;
-        self.finish_sums(&replay.forward, sweep, replay.down, out)
+        self.finish_sums(&replay.forward, replay.down, out)
     }
 
     fn backward(&mut self, replay: &Replay, sweep: Sweep, out: &mut Vec<Stmt>) -> Result<()> {
@@ -187,7 +170,7 @@ impl<'m> Lower<'m> {
             }
             lower.keep_ends(&replay.backward, parts, out)
         })?;
-        self.finish_sums(&replay.backward, sweep, down, out)
+        self.finish_sums(&replay.backward, down, out)
     }
 
     /// A loop over the segments.
@@ -379,6 +362,10 @@ impl<'m> Lower<'m> {
         for binding in &group.bindings {
             let of = self.segments.get(&binding.name).filter(|of| of.clear).cloned();
             if let Some(of) = of {
+                if self.marked.contains(&binding.name) {
+                    out.push(Stmt::Alloc(of.buffer));
+                    continue;
+                }
                 let hi = MinMax::min_of([to.into(), of.extent.clone()].map(MinMax::Value))?;
                 self.clear_planes(&of, (MinMax::Value(from.into()), hi), out)?;
             }
@@ -387,91 +374,6 @@ impl<'m> Lower<'m> {
         self.around.push(super::Around { names, n_loops: self.loops.len() });
         self.nest(group, &schedule.nest, domains, None, out)?;
         self.around.pop();
-        Ok(())
-    }
-
-    /// A sum over time, as far as this segment goes.
-    fn add_up(
-        &mut self,
-        group: &Group,
-        sweep: Sweep,
-        down: bool,
-        (from, to): (Var, Var),
-        out: &mut Vec<Stmt>,
-    ) -> Result<()> {
-        let missing = || NotLowered::new("a sum over time that is none");
-        let binding = group.bindings.first().ok_or_else(missing)?;
-        let (time, _) = sum_of(binding).and_then(sum_over).ok_or_else(missing)?;
-        let (joined, place) = self.carry(sweep, down, out);
-        let joined = self.sized("joined", joined, out)?;
-        let place = self.sized("place", place, out)?;
-        let step = Step::Add { cut: (time, from, to), joined, place };
-        self.in_step(group, step, out)
-    }
-
-    fn in_step(&mut self, group: &Group, step: Step, out: &mut Vec<Stmt>) -> Result<()> {
-        let Some(binding) = group.bindings.first() else { return Ok(()) };
-        let name = binding.name.clone();
-        let carries = self.carries[&name];
-        let schedule = self.schedule_of(group)?;
-        let domains = self.domains(group)?;
-        self.partial = Some(Partial { name, carries, step });
-        let done = self.nest(group, &schedule.nest, domains, None, out);
-        self.partial = None;
-        done
-    }
-
-    /// How many carries the sum of this segment is combined with, and at which level it is kept.
-    fn carry(&mut self, sweep: Sweep, down: bool, out: &mut Vec<Stmt>) -> (Operand, Operand) {
-        let segment = self.value_of(&Quasi::from(sweep.segment), out);
-        let count = self.value_of(&Quasi::from(sweep.count), out);
-        let number_of = match down {
-            false => self.integer(Op::Add, &[segment, number(1)], out),
-            true => segment,
-        };
-        let ends = |lower: &mut Self, bit: Operand, out: &mut Vec<Stmt>| {
-            let next = lower.integer(Op::Add, &[bit, number(1)], out);
-            let power = lower.integer(Op::Shl, &[number(1), next], out);
-            let mask = lower.integer(Op::Sub, &[power, number(1)], out);
-            let low = lower.integer(Op::Band, &[number_of, mask], out);
-            lower.integer(Op::Eq, &[low, number(0)], out)
-        };
-        let zeros = self.count(61, ends, out);
-        if !down {
-            return (zeros, zeros);
-        }
-        let joined = self.count(
-            61,
-            |lower, bit, out| {
-                let ends = ends(lower, bit, out);
-                let power = lower.integer(Op::Shl, &[number(1), bit], out);
-                let sibling = lower.integer(Op::Add, &[segment, power], out);
-                let exists = lower.integer(Op::Lt, &[sibling, count], out);
-                lower.integer(Op::And, &[ends, exists], out)
-            },
-            out,
-        );
-        let levels = self.value_of(&Quasi::from(sweep.levels), out);
-        let top = self.integer(Op::Sub, &[levels, number(1)], out);
-        (joined, self.integer(Op::Min, &[zeros, top], out))
-    }
-
-    /// The sums over all segments.
-    fn finish_sums(
-        &mut self,
-        parts: &[SweepPart],
-        sweep: Sweep,
-        down: bool,
-        out: &mut Vec<Stmt>,
-    ) -> Result<()> {
-        for part in parts {
-            let group = self.group_of(&part.group)?;
-            if self.carries.contains_key(&part.group) {
-                let step = if down { Step::Highest(sweep.levels) } else { Step::Bits(sweep.count) };
-                self.in_step(group, step, out)?;
-            }
-            self.values_of_group(group, out)?;
-        }
         Ok(())
     }
 }
