@@ -96,6 +96,11 @@ pub(super) fn planes(
                     continue;
                 }
                 let clear = !is_total(binding, &groups.facts, &groups.observers);
+                // The loop over an open axis keeps no first planes and clears nothing.
+                let open = stages.open && stages.stages[at] == Stage::Forward;
+                if open && (first > 0 || clear) {
+                    return None;
+                }
                 keep = Keep::Segment { before, after, state, first, last, clear };
             }
             tensors.push(Segment { name: binding.name.clone(), axis: *axis, keep });

@@ -132,6 +132,8 @@ pub(super) struct Stages<'g, 'm> {
     groups: &'g Groups<'m>,
     /// Whether the forward sweep runs downwards.
     pub(super) down: bool,
+    /// Whether it runs along an open axis, and then alone.
+    pub(super) open: bool,
     pub(super) stages: Vec<Stage>,
     /// The axis that is time, for each binding of a group that has one.
     pub(super) axes: Vec<Vec<usize>>,
@@ -149,6 +151,7 @@ impl<'g, 'm> Stages<'g, 'm> {
         let mut stages = Stages {
             groups,
             down: *down,
+            open: groups.module.groups[seed].until.is_some(),
             stages: vec![Stage::Before; n_groups],
             axes: vec![Vec::new(); n_groups],
             anywhere: HashSet::new(),
@@ -221,6 +224,16 @@ impl<'g, 'm> Stages<'g, 'm> {
             let place = axis.map(|axis| self.groups.place(seen, home, axis, time));
             found.push((seen.tensor.clone(), stage, place));
         }
+        // The length of an open axis is known when it is complete.
+        for (other, of) in self.groups.module.groups.iter().enumerate() {
+            let sized = |extent: Var| self.groups.reads[group].symbols.contains(&extent);
+            let length = of.until.as_ref().filter(|until| other != group && sized(until.extent));
+            if let (Some(_), Some(first)) = (length, of.bindings.first())
+                && self.stages[other] != Stage::Before
+            {
+                found.push((first.name.clone(), self.stages[other], None));
+            }
+        }
         for tensor in &self.groups.reads[group].whole {
             let home = self.groups.homes.get(tensor).map(|home| home.0);
             if let Some(stage) = self.of(tensor).filter(|stage| *stage != Stage::Before)
@@ -247,7 +260,9 @@ impl<'g, 'm> Stages<'g, 'm> {
             _ => true,
         };
         match near? {
-            Stage::Forward if after == Stage::Before && runs(self.down) => Some(Stage::Forward),
+            Stage::Forward if after == Stage::Before && !self.open && runs(self.down) => {
+                Some(Stage::Forward)
+            }
             _ if after <= Stage::Between && runs(!self.down) => Some(Stage::Backward),
             _ => None,
         }
@@ -282,6 +297,9 @@ impl Stages<'_, '_> {
     /// The stages in which what only the sweeps read, at their own time, is computed in the forward
     /// sweep as well.
     pub(super) fn with_producers(mut self) -> Self {
+        if self.open {
+            return self;
+        }
         for group in (0..self.stages.len()).rev() {
             if self.stages[group] == Stage::Before && !self.groups.skipped[group] {
                 self.take_in(group);
