@@ -105,7 +105,9 @@ fn same(right: &Ended, found: &Ended) -> bool {
 /// Several compilers, so that threads of one are seldom busy with another program. Every second one
 /// runs threads in turns.
 fn natives() -> Vec<Native> {
-    let made = [Llvm::default(), Llvm::in_turns(), Llvm::default(), Llvm::in_turns()];
+    let sanitise = std::env::var_os("EINLANG_SANITISE").is_some();
+    let llvm = || if sanitise { Llvm::default().sanitised() } else { Llvm::default() };
+    let made = [llvm(), llvm().in_turns(), llvm(), llvm().in_turns()];
     made.into_iter().map(|llvm| Native(Arc::new(llvm))).collect()
 }
 

@@ -57,13 +57,20 @@ pub struct Llvm {
     compiled: AtomicU64,
     from_disk: AtomicU64,
     in_turns: bool,
+    sanitised: bool,
 }
 
 impl Llvm {
-    /// A compiler for tests: between two barriers the threads of a team run one after the other, in an
+    /// The same for tests: between two barriers the threads of a team run one after the other, in an
     /// order that changes, so that missing barriers are found.
-    pub fn in_turns() -> Llvm {
-        Llvm { in_turns: true, ..Llvm::default() }
+    pub fn in_turns(self) -> Llvm {
+        Llvm { in_turns: true, ..self }
+    }
+
+    /// The same for tests: every access of the code is tested by AddressSanitizer, whose runtime must
+    /// be part of the process.
+    pub fn sanitised(self) -> Llvm {
+        Llvm { sanitised: true, ..self }
     }
 
     /// A compiler that keeps objects for later runs.
@@ -84,7 +91,7 @@ impl Llvm {
             self.from_disk.fetch_add(1, Ordering::Relaxed);
             return session.load(&code, &name, tables);
         }
-        let object = compile(kernel, checked, &name)?;
+        let object = compile(kernel, checked, &name, self.sanitised)?;
         self.compiled.fetch_add(1, Ordering::Relaxed);
         if let Some(cache) = &self.cache {
             cache.put(key, &object.to_bytes());
@@ -95,7 +102,8 @@ impl Llvm {
 
 impl NativeCompiler for Llvm {
     fn compile(&self, kernel: &Kernel, checked: bool) -> Result<Arc<dyn NativeKernel>, String> {
-        let key = key(kernel, checked)?;
+        let sanitised = if self.sanitised { "sanitised\n" } else { "" };
+        let key = format!("{sanitised}{}", key(kernel, checked)?);
         let slot = {
             let mut known = self.known.lock().map_err(|_| "compiling has failed before")?;
             Arc::clone(known.entry(key.clone()).or_default())
@@ -112,7 +120,7 @@ impl NativeCompiler for Llvm {
     }
 
     fn object(&self, kernel: &Kernel, name: &str) -> Result<NativeObject, String> {
-        let Object { tables, code } = compile(kernel, false, name)?;
+        let Object { tables, code } = compile(kernel, false, name, false)?;
         let scalars = tables.scalars.into_iter().map(|of| (of.op, of.elems, of.result));
         Ok(NativeObject {
             code,
@@ -146,10 +154,10 @@ fn symbol(key: &str) -> String {
     format!("kernel_{first:016x}{:016x}", hasher.finish())
 }
 
-fn compile(kernel: &Kernel, checked: bool, name: &str) -> Result<Object, String> {
+fn compile(kernel: &Kernel, checked: bool, name: &str, sanitised: bool) -> Result<Object, String> {
     let context = Context::create();
     let emitted = emit::emit(&context, kernel, checked).map_err(|refused| refused.0)?;
     optimise::rename(&emitted.module, ENTRY, name);
-    let code = optimise::object(&emitted.module)?;
+    let code = optimise::object(&emitted.module, sanitised)?;
     Ok(Object { tables: emitted.tables, code })
 }

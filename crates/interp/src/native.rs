@@ -17,7 +17,7 @@ use crate::bytecode::keys::Keys;
 use crate::bytecode::{Fault, LARGEST};
 use crate::host::HostFunctions;
 pub use crate::options::Limits;
-use crate::options::{Meter, Threads};
+use crate::options::{Meter, Options, Threads};
 use crate::profile::{Clock, Marked, Seen, part_of};
 use crate::scalar::{apply, cast};
 use crate::stop::Stop;
@@ -107,6 +107,20 @@ pub fn apply_to_bits(
     checked: bool,
 ) -> Option<u64> {
     apply(op, elems, result, x, checked).ok()
+}
+
+/// Runs the code of a kernel by itself, for tests of compilers.
+pub fn run_alone(
+    kernel: &Kernel,
+    code: &dyn NativeKernel,
+    inputs: &[Arc<TensorValue>],
+    numbers: &[i64],
+    options: &Options,
+) -> Result<Vec<TensorValue>, String> {
+    let meter = Meter::new(options);
+    let machine = NativeMachine::new(kernel, inputs, numbers, &meter, None);
+    let done = machine.and_then(|machine| machine.execute(code));
+    done.map_err(|fault| format!("{fault:?}"))
 }
 
 /// Where the elements of a buffer lie now.

@@ -5,6 +5,7 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::fmt;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -76,6 +77,11 @@ impl Kept {
     /// An empty store.
     pub fn new() -> Kept {
         Kept(Some(Store::default()))
+    }
+
+    /// Whether every module of a program has its code.
+    pub fn has_all(&self, program: &einlang_tir::host::Program) -> bool {
+        program.modules.iter().all(|module| self.get(&module.name).is_some())
     }
 
     pub(crate) fn get(&self, module: &str) -> Option<Result<Arc<Compiled>, String>> {
@@ -153,28 +159,49 @@ impl Limits {
 }
 
 /// A switch by which somebody else stops an evaluation. Its copies are one switch.
-#[derive(Clone, Debug, Default)]
-pub struct Interrupt(Arc<AtomicBool>);
+#[derive(Clone, Default)]
+pub struct Interrupt {
+    set: Arc<AtomicBool>,
+    ask: Option<Arc<Ask>>,
+}
+
+/// A question whether to stop. It is asked often, by the thread that evaluates.
+type Ask = dyn Fn() -> bool + Send + Sync;
 
 impl Interrupt {
+    /// A switch that is also used when this answers yes. It is asked every few thousand steps, so it
+    /// should answer quickly.
+    pub fn asking(ask: impl Fn() -> bool + Send + Sync + 'static) -> Interrupt {
+        Interrupt { set: Arc::default(), ask: Some(Arc::new(ask)) }
+    }
+
     /// Stops the evaluation soon.
     pub fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.set.store(true, Ordering::Relaxed);
     }
 
     /// Whether it was used; from then on it is as new.
     pub fn take(&self) -> bool {
-        self.0.swap(false, Ordering::Relaxed)
+        self.set.swap(false, Ordering::Relaxed)
     }
 
     fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        if self.ask.as_ref().is_some_and(|ask| ask()) {
+            self.set();
+        }
+        self.set.load(Ordering::Relaxed)
+    }
+}
+
+impl fmt::Debug for Interrupt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Interrupt").field(&self.set).finish()
     }
 }
 
 impl PartialEq for Interrupt {
     fn eq(&self, other: &Interrupt) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.set, &other.set)
     }
 }
 

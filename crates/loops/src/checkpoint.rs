@@ -5,6 +5,9 @@ use crate::schedule::Checkpoints;
 /// How many bytes of trajectories are kept before they are computed again instead.
 pub const BUDGET: u64 = 256 << 20;
 
+/// What the site of a kernel says at which more than the budget would be kept.
+pub const OVER_BUDGET: &str = "trajectories that take more than their budget";
+
 /// What is kept of a trajectory that is read in the opposite order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Checkpoint {

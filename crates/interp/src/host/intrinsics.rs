@@ -45,6 +45,11 @@ impl Executor<'_, '_> {
         result: Option<&HostType>,
     ) -> Result<Option<HostValue>, Stop> {
         let value = match (intrinsic, &args[..]) {
+            (Intrinsic::Mute, [HostValue::Scalar(silent)]) => {
+                self.shared.muted.set(silent.as_bool().unwrap_or(false));
+                return Ok(None);
+            }
+            (Intrinsic::Print, _) if self.shared.muted.get() => return Ok(None),
             (Intrinsic::Print, values) => {
                 let line = values.iter().map(show).collect::<Vec<_>>().join(" ");
                 self.io.print(&line)?;
@@ -209,6 +214,7 @@ impl Executor<'_, '_> {
             (Intrinsic::Captures, [HostValue::Node(node)]) => {
                 Ok(HostValue::tuple(node.items.clone()))
             }
+            (Intrinsic::Point, [value, ..]) => Ok(value.clone()),
             (Intrinsic::ZerosLike, [value]) => tangents::zeros_like(value),
             (Intrinsic::OneHot, [HostValue::Tensor(tensor), HostValue::Scalar(at)]) => {
                 self.limit(tensor.len() * size_of::<f64>(), "a tangent")?;

@@ -49,7 +49,7 @@ pub(crate) use at_reads::whole_uses;
 pub use join::join_producers;
 pub use legal::is_legal;
 pub use replay::find_replay;
-pub(crate) use replay::{is_fixed, sum_of, sum_over};
+pub(crate) use replay::{is_fixed, isolate_sums, resolve_subscripts, sum_of, sum_over};
 
 /// How much of a recurrence is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -7,8 +7,10 @@
 //! | `contract.rs` | `contract_products`: a product that is added becomes `fma`, where the schedule says so |
 //! | `jam.rs` | `jam_rounds`: several rounds of a loop go through the loops inside together |
 //! | `specialise.rs` | `specialise_sizes`: code of its own for sizes that the schedule expects |
+//! | `budget.rs` | `hold_budget`: trajectories that are too large trap before they get memory |
 //! | `copy.rs`, `rewrite.rs` | what they have in common: copies, visiting operands, counting uses, new values |
 
+mod budget;
 mod contract;
 mod copy;
 mod guards;
@@ -16,6 +18,8 @@ mod jam;
 mod rewrite;
 mod share;
 mod specialise;
+
+pub(crate) use budget::hold_budget;
 
 use crate::ir::Kernel;
 use crate::schedule::Schedule;

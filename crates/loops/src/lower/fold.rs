@@ -15,6 +15,9 @@ impl Lower<'_> {
         inst: &Inst,
         out: &mut Vec<Stmt>,
     ) -> Result<()> {
+        if self.fold_block(reduction, inst, out)? {
+            return Ok(());
+        }
         if let Some(part) = self.within_segment(reduction)? {
             let partial = self.partial.take();
             let done = self.fold(&part, inst, out);

@@ -129,7 +129,11 @@ impl Lower<'_> {
     }
 
     /// What ends an open axis. The index of the condition is bound by the loop.
-    fn until(&mut self, until: &Until, buffers: Vec<BufferId>) -> Result<super::nest::Open> {
+    pub(super) fn until(
+        &mut self,
+        until: &Until,
+        buffers: Vec<BufferId>,
+    ) -> Result<super::nest::Open> {
         let converged = self.fresh(einlang_tir::types::Elem::Bool);
         let last = until.first.add(&until.max)?;
         let first = MinMax::Value(until.first.clone());

@@ -16,19 +16,24 @@
 //! | `region.rs`, `read.rs`, `fold.rs` | what is computed at a point |
 //! | `fold_tensors.rs` | reductions whose state is kept in memory |
 //! | `resume.rs`, `keyed.rs` | folds over prefixes, folds over equal keys |
-//! | `sweep.rs`, `times.rs`, `segments.rs`, `sums.rs` | what is computed again in segments |
+//! | `sweep.rs`, `open.rs`, `times.rs` | groups that run along time in segments, forward and backward |
+//! | `segments.rs`, `moves.rs`, `slots.rs` | their memory, and checkpoints |
+//! | `sums.rs`, `carry.rs` | sums over time, added up segment by segment |
 //! | `integers.rs` | sizes that kernels compute |
 //! | `symbols.rs` | symbols, entry checks |
 //! | `free.rs` | when memory is given back |
 
 mod bound;
+mod carry;
 mod fold;
 mod fold_tensors;
 mod free;
 mod group;
 mod integers;
 mod keyed;
+mod moves;
 mod nest;
+mod open;
 mod pack;
 mod peel;
 mod read;
@@ -36,6 +41,7 @@ mod region;
 mod resume;
 mod scan;
 mod segments;
+mod slots;
 mod split;
 mod sums;
 mod sweep;
@@ -50,7 +56,7 @@ use einlang_tir::region::Value;
 use einlang_tir::types::{Elem, Ident, TensorType};
 
 use crate::ir::{Block, Buffer, BufferDim, BufferId, Kernel, Layout, Operand, Stmt};
-use crate::schedule::{Compute, GroupSchedule, Schedule};
+use crate::schedule::{Compute, GroupSchedule, Replay, Schedule};
 
 use self::bound::Bound;
 
@@ -171,9 +177,11 @@ struct Lower<'m> {
     /// The tensors that are kept one segment at a time.
     segments: HashMap<Ident, segments::Segmented>,
     /// The sums over time that are added up segment by segment, with their partial sums.
-    carries: HashMap<Ident, BufferId>,
+    carries: HashMap<Ident, sums::Carries>,
     /// The sum that is being added up.
     partial: Option<sums::Partial>,
+    /// The sweep whose loop is over an open axis.
+    opening: Option<(Replay, sweep::Sweep)>,
     /// What the axes of bindings that are computed where they are read stand for.
     inlined: HashMap<Var, Quasi>,
     /// Entry checks and inputs that wait for symbols.
@@ -229,6 +237,7 @@ impl<'m> Lower<'m> {
             segments: HashMap::new(),
             carries: HashMap::new(),
             partial: None,
+            opening: None,
             inlined: HashMap::new(),
             waiting: Vec::new(),
             depth: 0,

@@ -153,6 +153,7 @@ impl Lower<'_> {
                 let next = Quasi::from(var).add_constant(1)?;
                 lower.learn(extent, &next);
                 lower.bound.push(extent);
+                lower.open_segment(var, out)?;
             }
             lower.nest(group, rounds.inner, inside, None, out)?;
             let condition = open.as_ref().map(|open| lower.condition(open, var));

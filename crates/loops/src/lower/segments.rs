@@ -26,6 +26,8 @@ pub(super) struct Segmented {
     /// A checkpoint per segment, and of how many planes.
     pub(super) states: Option<BufferId>,
     pub(super) state: i64,
+    /// The planes around the next segment, while others are computed again.
+    pub(super) aside: Option<BufferId>,
     /// The first and the last planes of the tensor.
     pub(super) first: Option<(BufferId, i64)>,
     pub(super) last: Option<(BufferId, i64)>,
@@ -97,12 +99,13 @@ impl Lower<'_> {
         &mut self,
         binding: &Binding,
         tensor: &TensorSchedule,
-        segment: &Segment,
+        (segment, until): (&Segment, Option<Var>),
         (length, count, origin): (Var, Var, Var),
+        replayed: bool,
         out: &mut Vec<Stmt>,
     ) -> Result<()> {
         let Keep::Segment { before, after, state, first, last, clear } = segment.keep else {
-            let (id, _) = self.memory(binding, tensor, None)?;
+            let (id, _) = self.memory(binding, tensor, until)?;
             out.push(Stmt::Alloc(id));
             return Ok(());
         };
@@ -118,6 +121,8 @@ impl Lower<'_> {
             wanted.then(|| self.planes_of(binding, segment.axis, what, planes, lead, out))
         };
         let states = extra("states", state, Some(count));
+        let around = if replayed { before + after } else { 0 };
+        let aside = extra("aside", around, None);
         let (first, last) = (
             extra("first", first, None).map(|buffer| (buffer, first)),
             extra("last", last, None).map(|buffer| (buffer, last)),
@@ -132,6 +137,7 @@ impl Lower<'_> {
             origin,
             states,
             state,
+            aside,
             first,
             last,
             clear,

@@ -5,43 +5,41 @@
 //! move to where the next one expects them. The forward sweep keeps a checkpoint before each segment;
 //! the backward sweep starts with the segment that is still there and computes the others again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use einlang_index::{Affine, Constraint, Domain, MinMax, Quasi, Set, Var};
-use einlang_tir::module::Group;
+use einlang_tir::module::{Group, Until};
 use einlang_tir::op::Op;
 use einlang_tir::types::Ident;
 
 use super::integers::number;
-use super::segments::{Planes, Segmented};
-use super::sums::{Partial, Step};
+use super::slots::{Slots, when};
 use super::times::{Time, times};
 use super::{Lower, NotLowered, Result};
-use crate::decide::{sum_of, sum_over};
-use crate::ir::{Block, Condition, Loop, Operand, Range, Role, Stmt};
-use crate::schedule::{Replay, SweepPart};
+use crate::ir::{Block, Condition, Loop, Range, Role, Stmt};
+use crate::schedule::{Checkpoints, Replay, SweepPart};
 
 /// A segment has at least so many planes: sums are made in blocks of that many terms.
 const SHORTEST: u32 = 7;
 
 /// What all segments have in common.
 #[derive(Clone, Copy, Debug)]
-struct Sweep {
+pub(super) struct Sweep {
     /// How many planes a segment has.
-    length: Var,
+    pub(super) length: Var,
     /// How many segments there are.
-    count: Var,
+    pub(super) count: Var,
     /// How many planes there are.
-    span: Var,
+    pub(super) span: Var,
     /// The number of the segment, and its first plane.
-    segment: Var,
-    origin: Var,
-    /// How many levels the sums of segments have.
-    levels: Var,
+    pub(super) segment: Var,
+    pub(super) origin: Var,
+    /// The checkpoints, if they are fewer than segments.
+    pub(super) slots: Option<Slots>,
 }
 
 /// From where to where the groups of each shift run in a segment.
-type Parts = BTreeMap<i64, (Var, Var)>;
+pub(super) type Parts = BTreeMap<i64, (Var, Var)>;
 
 /// The values of a variable from one number up to another.
 pub(super) fn between(var: Var, from: Var, to: Var) -> Result<Set> {
@@ -64,12 +62,20 @@ impl<'m> Lower<'m> {
         for group in apart(Time::Before) {
             self.top_group(group, out)?;
         }
-        let sweep = self.sizes_of(replay, out)?;
-        self.memory_of(replay, sweep, out)?;
-        self.forward(replay, sweep, out)?;
+        let open = match &replay.forward[..] {
+            [part] => self.group_of(&part.group)?.until.as_ref(),
+            _ => None,
+        };
+        let mut sweep = self.sizes_of(replay, open, out)?;
+        self.memory_of(replay, &replay.forward, sweep, out)?;
+        match open {
+            Some(until) => self.forward_open(replay, &mut sweep, until, out)?,
+            None => self.forward(replay, sweep, out)?,
+        }
         for group in apart(Time::Between) {
             self.top_group(group, out)?;
         }
+        self.memory_of(replay, &replay.backward, sweep, out)?;
         self.backward(replay, sweep, out)?;
         for group in apart(Time::After) {
             self.top_group(group, out)?;
@@ -77,8 +83,60 @@ impl<'m> Lower<'m> {
         Ok(())
     }
 
-    /// How long a segment is and how many there are: about the square root of all planes.
-    fn sizes_of(&mut self, replay: &Replay, out: &mut Vec<Stmt>) -> Result<Sweep> {
+    /// How long a segment is and how many there are: about the square root of all planes. How many
+    /// planes an open axis has is not known yet, but there is a largest number.
+    fn sizes_of(
+        &mut self,
+        replay: &Replay,
+        open: Option<&Until>,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Sweep> {
+        let span = self.kernel.vars.symbol("span");
+        let most = match open {
+            None => self.span_of(replay)?,
+            Some(until) => {
+                let last = until.first.add(&until.max)?;
+                MinMax::max_of([until.first.clone(), last].map(MinMax::Value))?
+            }
+        };
+        out.push(Stmt::Bind { var: span, expr: most });
+        self.bound.push(span);
+        let planes = self.value_of(&Quasi::from(span), out);
+        let bits = match replay.checkpoints {
+            Checkpoints::Sqrt => self.count(
+                31,
+                |lower, bit, out| {
+                    let twice = lower.integer(Op::Add, &[bit, bit], out);
+                    let square = lower.integer(Op::Shl, &[number(1), twice], out);
+                    lower.integer(Op::Lt, &[square, planes], out)
+                },
+                out,
+            ),
+            Checkpoints::Binomial(n) => number(i64::from(n.ilog2())),
+        };
+        let bits = self.integer(Op::Max, &[bits, number(i64::from(SHORTEST))], out);
+        let length = self.integer(Op::Shl, &[number(1), bits], out);
+        let length = self.sized("length", length, out)?;
+        let mut sweep = Sweep {
+            length,
+            count: span,
+            span,
+            segment: self.kernel.vars.index("segment"),
+            origin: self.kernel.vars.symbol("origin"),
+            slots: None,
+        };
+        sweep.count = self.segments_in(sweep, out)?;
+        if let Checkpoints::Binomial(n) = replay.checkpoints {
+            let slots = self.slots(n, out)?;
+            let last = self.value_of(&Quasi::from(sweep.count).add_constant(-1)?, out);
+            self.no_slots(slots, last, out);
+            sweep.slots = Some(slots);
+        }
+        Ok(sweep)
+    }
+
+    /// How many planes there are, as all tensors of the sweeps have it.
+    pub(super) fn span_of(&self, replay: &Replay) -> Result<MinMax> {
         let mut extents = Vec::new();
         for tensor in &replay.tensors {
             let missing = || NotLowered::new("a sweep over a tensor that does not exist");
@@ -86,61 +144,46 @@ impl<'m> Lower<'m> {
             let axis = binding.axes.get(tensor.axis).ok_or_else(missing)?;
             extents.push(MinMax::Value(axis.dim.extent.clone()));
         }
-        let span = self.kernel.vars.symbol("span");
-        out.push(Stmt::Bind { var: span, expr: MinMax::max_of(extents)? });
-        self.bound.push(span);
-        let planes = self.value_of(&Quasi::from(span), out);
-        let root = self.count(
-            31,
-            |lower, bit, out| {
-                let twice = lower.integer(Op::Add, &[bit, bit], out);
-                let square = lower.integer(Op::Shl, &[number(1), twice], out);
-                lower.integer(Op::Lt, &[square, planes], out)
-            },
-            out,
-        );
-        let bits = self.integer(Op::Max, &[root, number(i64::from(SHORTEST))], out);
-        let length = self.integer(Op::Shl, &[number(1), bits], out);
-        let rest = self.integer(Op::Sub, &[length, number(1)], out);
-        let up = self.integer(Op::Add, &[planes, rest], out);
-        let count = self.integer(Op::Shr, &[up, bits], out);
-        let count = self.integer(Op::Max, &[count, number(1)], out);
-        let levels = self.count(
-            62,
-            |lower, bit, out| {
-                let power = lower.integer(Op::Shl, &[number(1), bit], out);
-                lower.integer(Op::Lt, &[power, count], out)
-            },
-            out,
-        );
-        let levels = self.integer(Op::Add, &[levels, number(2)], out);
-        Ok(Sweep {
-            length: self.sized("length", length, out)?,
-            count: self.sized("segments", count, out)?,
-            levels: self.sized("levels", levels, out)?,
-            span,
-            segment: self.kernel.vars.index("segment"),
-            origin: self.kernel.vars.symbol("origin"),
-        })
+        Ok(MinMax::max_of(extents)?)
     }
 
-    fn memory_of(&mut self, replay: &Replay, sweep: Sweep, out: &mut Vec<Stmt>) -> Result<()> {
-        for part in replay.forward.iter().chain(&replay.backward) {
+    /// How many segments the planes are.
+    pub(super) fn segments_in(&mut self, sweep: Sweep, out: &mut Vec<Stmt>) -> Result<Var> {
+        let planes = self.value_of(&Quasi::from(sweep.span), out);
+        let length = self.value_of(&Quasi::from(sweep.length), out);
+        let rest = self.integer(Op::Sub, &[length, number(1)], out);
+        let up = self.integer(Op::Add, &[planes, rest], out);
+        let count = self.integer(Op::Div, &[up, length], out);
+        let count = self.integer(Op::Max, &[count, number(1)], out);
+        self.sized("segments", count, out)
+    }
+
+    fn memory_of(
+        &mut self,
+        replay: &Replay,
+        parts: &[SweepPart],
+        sweep: Sweep,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        let count = match replay.checkpoints {
+            Checkpoints::Sqrt => sweep.count,
+            Checkpoints::Binomial(n) => self.sized("slots", number(i64::from(n)), out)?,
+        };
+        for part in parts {
             let group = self.group_of(&part.group)?;
             let schedule = self.schedule_of(group)?;
+            let until = group.until.as_ref().map(|until| until.extent);
             for (binding, tensor) in group.bindings.iter().zip(&schedule.tensors) {
                 match replay.tensor(&binding.name) {
                     Some(segment) => {
-                        let sizes = (sweep.length, sweep.count, sweep.origin);
-                        self.segment(binding, tensor, segment, sizes, out)?;
+                        let sizes = (sweep.length, count, sweep.origin);
+                        let replayed = sweep.slots.is_some() && part.again;
+                        self.segment(binding, tensor, (segment, until), sizes, replayed, out)?;
                     }
                     None => {
                         let (id, _) = self.memory(binding, tensor, None)?;
                         out.push(Stmt::Alloc(id));
-                        let name = Ident::new(&format!("{}.carries", binding.name.as_str()));
-                        let carries =
-                            self.extra_buffer(&name, binding.ty(), Some(sweep.levels), out);
-                        self.carries.insert(binding.name.clone(), carries);
+                        self.carries_of(binding, sweep, out)?;
                     }
                 }
             }
@@ -148,7 +191,7 @@ impl<'m> Lower<'m> {
         Ok(())
     }
 
-    fn group_of(&self, first: &Ident) -> Result<&'m Group> {
+    pub(super) fn group_of(&self, first: &Ident) -> Result<&'m Group> {
         let is = |group: &&Group| group.bindings.first().is_some_and(|b| b.name == *first);
         let missing = || NotLowered::new("a sweep over a group that does not exist");
         self.module.groups.iter().find(is).ok_or_else(missing)
@@ -158,7 +201,7 @@ impl<'m> Lower<'m> {
         self.each_segment(replay, sweep, replay.down, out, &mut |lower, parts, out| {
             let later = lower.unless_first(sweep, replay.down, &mut |lower, out| {
                 lower.move_planes(&replay.forward, sweep, replay.down, out)?;
-                lower.checkpoint(replay, sweep, true, out)
+                lower.save(replay, sweep, out)
             })?;
             out.push(later);
             for part in &replay.forward {
@@ -166,21 +209,16 @@ impl<'m> Lower<'m> {
             }
             lower.keep_ends(&replay.forward, parts, out)
         })?;
-        self.finish_sums(&replay.forward, sweep, replay.down, out)
+        self.finish_sums(&replay.forward, replay.down, out)
     }
 
     fn backward(&mut self, replay: &Replay, sweep: Sweep, out: &mut Vec<Stmt>) -> Result<()> {
         let down = !replay.down;
         self.each_segment(replay, sweep, down, out, &mut |lower, parts, out| {
             let again = lower.unless_first(sweep, down, &mut |lower, out| {
-                let again = || replay.forward.iter().filter(|part| part.again);
-                lower.move_planes(again(), sweep, down, out)?;
-                let restored = lower.unless_first(sweep, replay.down, &mut |lower, out| {
-                    lower.checkpoint(replay, sweep, false, out)
-                })?;
-                out.push(restored);
-                for part in again() {
-                    lower.run_part(replay, part, sweep, replay.down, parts, out)?;
+                match sweep.slots {
+                    None => lower.from_state(replay, sweep, parts, out)?,
+                    Some(slots) => lower.from_slot(replay, sweep, slots, out)?,
                 }
                 lower.move_planes(&replay.backward, sweep, down, out)
             })?;
@@ -190,7 +228,39 @@ impl<'m> Lower<'m> {
             }
             lower.keep_ends(&replay.backward, parts, out)
         })?;
-        self.finish_sums(&replay.backward, sweep, down, out)
+        self.finish_sums(&replay.backward, down, out)
+    }
+
+    /// Keeps a checkpoint before a segment, if it gets one.
+    pub(super) fn save(
+        &mut self,
+        replay: &Replay,
+        sweep: Sweep,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        let Some(slots) = sweep.slots else {
+            return self.checkpoint(replay, sweep, sweep.segment, true, out);
+        };
+        let at = self.ordinal(replay, sweep, out)?;
+        let last = self.value_of(&Quasi::from(sweep.count).add_constant(-1)?, out);
+        self.take_slot(replay, sweep, slots, (at, last), out)
+    }
+
+    /// Computes a segment again from its own checkpoint.
+    fn from_state(
+        &mut self,
+        replay: &Replay,
+        sweep: Sweep,
+        parts: &Parts,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        let again = || replay.forward.iter().filter(|part| part.again);
+        self.move_planes(again(), sweep, !replay.down, out)?;
+        let restored = self.unless_first(sweep, replay.down, &mut |lower, out| {
+            lower.checkpoint(replay, sweep, sweep.segment, false, out)
+        })?;
+        out.push(restored);
+        again().try_for_each(|part| self.run_part(replay, part, sweep, replay.down, parts, out))
     }
 
     /// A loop over the segments.
@@ -202,16 +272,8 @@ impl<'m> Lower<'m> {
         out: &mut Vec<Stmt>,
         inside: &mut Inside<'_, 'm>,
     ) -> Result<()> {
-        let mut shifts: Vec<i64> =
-            replay.forward.iter().chain(&replay.backward).map(|part| part.shift).collect();
-        shifts.sort_unstable();
-        shifts.dedup();
         let (stmts, ()) = self.in_loop(sweep.segment, down, |lower, out| {
-            let number = lower.value_of(&Quasi::from(sweep.segment), out);
-            let length = lower.value_of(&Quasi::from(sweep.length), out);
-            let origin = lower.integer(Op::Mul, &[number, length], out);
-            lower.param(sweep.origin, origin, "origin", out)?;
-            let parts = lower.parts(&shifts, sweep, out)?;
+            let parts = lower.parts(replay, sweep, out)?;
             inside(lower, &parts, out)
         })?;
         let hi = MinMax::Value(Quasi::from(sweep.count));
@@ -227,17 +289,27 @@ impl<'m> Lower<'m> {
         Ok(())
     }
 
-    /// From where to where groups run in this segment: the first one begins with the first plane, and
-    /// the last one ends with the last.
-    fn parts(&mut self, shifts: &[i64], sweep: Sweep, out: &mut Vec<Stmt>) -> Result<Parts> {
+    /// Where a segment begins, and from where to where groups run in it: the first one begins with the
+    /// first plane, and the last one ends with the last.
+    pub(super) fn parts(
+        &mut self,
+        replay: &Replay,
+        sweep: Sweep,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Parts> {
         let mut parts = Parts::new();
         let segment = self.value_of(&Quasi::from(sweep.segment), out);
+        let length = self.value_of(&Quasi::from(sweep.length), out);
+        let origin = self.integer(Op::Mul, &[segment, length], out);
+        self.param(sweep.origin, origin, "origin", out)?;
+        let shifts = replay.forward.iter().chain(&replay.backward).map(|part| part.shift);
+        let shifts: BTreeSet<i64> = shifts.collect();
         let last = self.value_of(&Quasi::from(sweep.count).add_constant(-1)?, out);
         let is_first = self.integer(Op::Eq, &[segment, number(0)], out);
         let is_last = self.integer(Op::Eq, &[segment, last], out);
         let span = self.value_of(&Quasi::from(sweep.span), out);
         for shift in shifts {
-            let from = Quasi::from(sweep.origin).add_constant(*shift)?;
+            let from = Quasi::from(sweep.origin).add_constant(shift)?;
             let to = from.add(&Quasi::from(sweep.length))?;
             let (from, to) = (self.value_of(&from, out), self.value_of(&to, out));
             let from = self.integer(Op::Select, &[is_first, number(0), from], out);
@@ -246,7 +318,7 @@ impl<'m> Lower<'m> {
             let to = self.integer(Op::Max, &[to, number(0)], out);
             let from = self.sized("from", from, out)?;
             let to = self.sized("to", to, out)?;
-            parts.insert(*shift, (from, to));
+            parts.insert(shift, (from, to));
         }
         Ok(parts)
     }
@@ -264,105 +336,11 @@ impl<'m> Lower<'m> {
             true => Constraint::lt(&segment.add_constant(1)?, &Affine::var(sweep.count))?,
         };
         let (stmts, ()) = self.scoped(|lower, out| inside(lower, out))?;
-        Ok(Stmt::If {
-            results: Vec::new(),
-            condition: Condition::Within(Domain::new([], Set::new([later])?)),
-            then: Block { stmts, results: Vec::new() },
-            otherwise: Block::default(),
-        })
-    }
-
-    /// The segments of the tensors of some groups, with their shifts.
-    fn segments_of<'p>(
-        &self,
-        parts: impl IntoIterator<Item = &'p SweepPart>,
-    ) -> Result<Vec<(Segmented, i64)>> {
-        let mut found = Vec::new();
-        for part in parts {
-            for binding in &self.group_of(&part.group)?.bindings {
-                if let Some(of) = self.segments.get(&binding.name) {
-                    found.push((of.clone(), part.shift));
-                }
-            }
-        }
-        Ok(found)
-    }
-
-    /// Moves the planes that lie around the next segment as well as around the last one.
-    fn move_planes<'p>(
-        &mut self,
-        parts: impl IntoIterator<Item = &'p SweepPart>,
-        sweep: Sweep,
-        down: bool,
-        out: &mut Vec<Stmt>,
-    ) -> Result<()> {
-        for (of, _) in self.segments_of(parts)? {
-            if of.before + of.after == 0 {
-                continue;
-            }
-            let far = Planes { buffer: of.buffer, lead: None, start: sweep.length.into() };
-            let near = Planes { buffer: of.buffer, lead: None, start: Quasi::from(0) };
-            let (from, to) = if down { (&near, &far) } else { (&far, &near) };
-            let planes = MinMax::from(of.before + of.after);
-            self.copy_planes(&of, (from, to), (MinMax::from(0), planes), out)?;
-        }
-        Ok(())
-    }
-
-    /// Saves or restores what the groups of a segment need of those before it.
-    fn checkpoint(
-        &mut self,
-        replay: &Replay,
-        sweep: Sweep,
-        save: bool,
-        out: &mut Vec<Stmt>,
-    ) -> Result<()> {
-        for (of, shift) in self.segments_of(&replay.forward)? {
-            let Some(states) = of.states else { continue };
-            let start = match replay.down {
-                false => Quasi::from(0),
-                true => Quasi::from(sweep.length).add_constant(of.before + shift)?,
-            };
-            let own = Planes { buffer: of.buffer, lead: None, start };
-            let kept = Planes { buffer: states, lead: Some(sweep.segment), start: Quasi::from(0) };
-            let (from, to) = if save { (&own, &kept) } else { (&kept, &own) };
-            let planes = MinMax::from(of.state);
-            self.copy_planes(&of, (from, to), (MinMax::from(0), planes), out)?;
-        }
-        Ok(())
-    }
-
-    /// Copies the planes at the ends of time that lie in this segment.
-    fn keep_ends(
-        &mut self,
-        parts: &[SweepPart],
-        bounds: &Parts,
-        out: &mut Vec<Stmt>,
-    ) -> Result<()> {
-        for (of, shift) in self.segments_of(parts)? {
-            let Some((from, to)) = bounds.get(&shift).copied() else { continue };
-            let own = of.planes(&Quasi::from(0))?;
-            let end = |more: Quasi| {
-                MinMax::min_of([to.into(), of.extent.clone(), more].map(MinMax::Value))
-            };
-            if let Some((buffer, planes)) = of.first {
-                let kept = Planes { buffer, lead: None, start: Quasi::from(0) };
-                let range = (MinMax::Value(from.into()), end(Quasi::from(planes))?);
-                self.copy_planes(&of, (&own, &kept), range, out)?;
-            }
-            if let Some((buffer, planes)) = of.last {
-                let start = Quasi::from(planes).sub(&of.extent)?;
-                let lo = [from.into(), start.neg()?].map(MinMax::Value);
-                let kept = Planes { buffer, lead: None, start };
-                let range = (MinMax::max_of(lo)?, end(of.extent.clone())?);
-                self.copy_planes(&of, (&own, &kept), range, out)?;
-            }
-        }
-        Ok(())
+        Ok(when(Condition::Within(Domain::new([], Set::new([later])?)), stmts))
     }
 
     /// One group, as far as this segment goes.
-    fn run_part(
+    pub(super) fn run_part(
         &mut self,
         replay: &Replay,
         part: &SweepPart,
@@ -388,6 +366,10 @@ impl<'m> Lower<'m> {
         for binding in &group.bindings {
             let of = self.segments.get(&binding.name).filter(|of| of.clear).cloned();
             if let Some(of) = of {
+                if self.marked.contains(&binding.name) {
+                    out.push(Stmt::Alloc(of.buffer));
+                    continue;
+                }
                 let hi = MinMax::min_of([to.into(), of.extent.clone()].map(MinMax::Value))?;
                 self.clear_planes(&of, (MinMax::Value(from.into()), hi), out)?;
             }
@@ -396,91 +378,6 @@ impl<'m> Lower<'m> {
         self.around.push(super::Around { names, n_loops: self.loops.len() });
         self.nest(group, &schedule.nest, domains, None, out)?;
         self.around.pop();
-        Ok(())
-    }
-
-    /// A sum over time, as far as this segment goes.
-    fn add_up(
-        &mut self,
-        group: &Group,
-        sweep: Sweep,
-        down: bool,
-        (from, to): (Var, Var),
-        out: &mut Vec<Stmt>,
-    ) -> Result<()> {
-        let missing = || NotLowered::new("a sum over time that is none");
-        let binding = group.bindings.first().ok_or_else(missing)?;
-        let (time, _) = sum_of(binding).and_then(sum_over).ok_or_else(missing)?;
-        let (joined, place) = self.carry(sweep, down, out);
-        let joined = self.sized("joined", joined, out)?;
-        let place = self.sized("place", place, out)?;
-        let step = Step::Add { cut: (time, from, to), joined, place };
-        self.in_step(group, step, out)
-    }
-
-    fn in_step(&mut self, group: &Group, step: Step, out: &mut Vec<Stmt>) -> Result<()> {
-        let Some(binding) = group.bindings.first() else { return Ok(()) };
-        let name = binding.name.clone();
-        let carries = self.carries[&name];
-        let schedule = self.schedule_of(group)?;
-        let domains = self.domains(group)?;
-        self.partial = Some(Partial { name, carries, step });
-        let done = self.nest(group, &schedule.nest, domains, None, out);
-        self.partial = None;
-        done
-    }
-
-    /// How many carries the sum of this segment is combined with, and at which level it is kept.
-    fn carry(&mut self, sweep: Sweep, down: bool, out: &mut Vec<Stmt>) -> (Operand, Operand) {
-        let segment = self.value_of(&Quasi::from(sweep.segment), out);
-        let count = self.value_of(&Quasi::from(sweep.count), out);
-        let number_of = match down {
-            false => self.integer(Op::Add, &[segment, number(1)], out),
-            true => segment,
-        };
-        let ends = |lower: &mut Self, bit: Operand, out: &mut Vec<Stmt>| {
-            let next = lower.integer(Op::Add, &[bit, number(1)], out);
-            let power = lower.integer(Op::Shl, &[number(1), next], out);
-            let mask = lower.integer(Op::Sub, &[power, number(1)], out);
-            let low = lower.integer(Op::Band, &[number_of, mask], out);
-            lower.integer(Op::Eq, &[low, number(0)], out)
-        };
-        let zeros = self.count(61, ends, out);
-        if !down {
-            return (zeros, zeros);
-        }
-        let joined = self.count(
-            61,
-            |lower, bit, out| {
-                let ends = ends(lower, bit, out);
-                let power = lower.integer(Op::Shl, &[number(1), bit], out);
-                let sibling = lower.integer(Op::Add, &[segment, power], out);
-                let exists = lower.integer(Op::Lt, &[sibling, count], out);
-                lower.integer(Op::And, &[ends, exists], out)
-            },
-            out,
-        );
-        let levels = self.value_of(&Quasi::from(sweep.levels), out);
-        let top = self.integer(Op::Sub, &[levels, number(1)], out);
-        (joined, self.integer(Op::Min, &[zeros, top], out))
-    }
-
-    /// The sums over all segments.
-    fn finish_sums(
-        &mut self,
-        parts: &[SweepPart],
-        sweep: Sweep,
-        down: bool,
-        out: &mut Vec<Stmt>,
-    ) -> Result<()> {
-        for part in parts {
-            let group = self.group_of(&part.group)?;
-            if self.carries.contains_key(&part.group) {
-                let step = if down { Step::Highest(sweep.levels) } else { Step::Bits(sweep.count) };
-                self.in_step(group, step, out)?;
-            }
-            self.values_of_group(group, out)?;
-        }
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use einlang_tir::free::Free;
 use einlang_tir::module::{Group, Module};
 use einlang_tir::region::InstKind;
 use einlang_tir::types::Ident;
@@ -34,6 +35,13 @@ pub(super) fn times(module: &Module, replay: &Replay) -> Vec<Time> {
             Time::Backward
         } else {
             let read = reads(group);
+            let vars = Free::of_group(group).vars;
+            let sized = |other: &Group| {
+                other.until.as_ref().is_some_and(|until| vars.contains(&until.extent))
+            };
+            let lengths = module.groups.iter().filter(|other| sized(other));
+            let lengths = lengths.flat_map(|other| &other.bindings).map(|b| b.name.clone());
+            let read: Vec<Ident> = read.into_iter().chain(lengths).collect();
             let complete = read.iter().map(|name| match known.get(name) {
                 None | Some(Time::Before) => Time::Before,
                 Some(Time::Forward | Time::Between) => Time::Between,

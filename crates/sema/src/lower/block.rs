@@ -36,6 +36,11 @@ impl<'p> Lower<'p> {
                 Unit::One(at) if self.is_given(&statements[at]) => {}
                 Unit::Clauses(members)
                     if members.iter().all(|at| self.is_given(&statements[*at])) => {}
+                Unit::One(at) if self.is_muted(&statements[at]) => {
+                    self.mute(true);
+                    self.statement(&statements[at])?;
+                    self.mute(false);
+                }
                 Unit::One(at) => self.statement(&statements[at])?,
                 Unit::Clauses(members) => {
                     let clauses = members.iter().filter_map(|at| self.clause_of(&statements[*at]));

@@ -1,6 +1,6 @@
 //! What a host function captures: it becomes a parameter before the written ones.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use einlang_tir::host::HostType;
 
@@ -8,7 +8,7 @@ use super::value::{R, Val};
 use super::{Lower, unsupported};
 use crate::hir::{BodyId, DefId, DefKind, ExprId, ExprKind, LocalId, LocalKind, Res};
 use crate::types::walk;
-use crate::types::{Callee, ClosureId, FnTy, InstanceId, Ty};
+use crate::types::{Callee, ClosureId, FnTy, InstanceId, Ty, Typed};
 
 /// Something from outside a function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -35,9 +35,13 @@ impl<'p> Lower<'p> {
             if !seen.insert(next) {
                 continue;
             }
-            if let Some(value) = self.value_of(next) {
+            // A lambda that is called comes as a value, with what it captures itself.
+            let is_value = next != id && self.typed.instance(next).lambda.is_some();
+            if let Some(value) = self.value_of(next).filter(|_| !is_value) {
                 self.free(next, value, &mut found);
             }
+            // What the lambdas in it call must be at hand where they are made.
+            open.extend(self.lambdas_in.get(&next).into_iter().flatten());
             for callee in self.typed.instance(next).calls.values() {
                 if let Callee::Instance(callee) = callee {
                     open.push(*callee);
@@ -192,4 +196,16 @@ impl<'p> Lower<'p> {
         };
         self.typed.ids().find(fits)
     }
+}
+
+/// The instances of lambdas by the instance around them.
+pub(super) fn lambdas_in(typed: &Typed) -> HashMap<InstanceId, Vec<InstanceId>> {
+    let mut found: HashMap<InstanceId, Vec<InstanceId>> = HashMap::new();
+    for id in typed.ids() {
+        let instance = typed.instance(id);
+        if let Some(around) = instance.parent.filter(|_| instance.lambda.is_some()) {
+            found.entry(around).or_default().push(id);
+        }
+    }
+    found
 }

@@ -117,6 +117,8 @@ pub struct Options {
     /// Bindings of earlier entries, by the place of their names, whose values the entry of the
     /// program takes after the inputs, in this order. Their statements are not run.
     pub given: Vec<Span>,
+    /// Values of `let`s of earlier entries that are computed again without printing again.
+    pub muted: std::collections::HashSet<Span>,
     /// The outputs are all bindings of this entry, each with its place, and the sizes it declares.
     pub entry: Option<FileId>,
 }
@@ -212,6 +214,8 @@ struct Lower<'p> {
     module_frames: HashMap<InstanceId, Frame<'p>>,
     facts: classify::Facts,
     captures: Captures,
+    /// The instances of lambdas by the instance around them.
+    lambdas_in: HashMap<InstanceId, Vec<InstanceId>>,
     /// Bindings that a derivative request names.
     requested: std::collections::HashSet<(crate::hir::BodyId, crate::hir::LocalId)>,
     /// Where checks stand under a condition or depend on an index.
@@ -236,7 +240,7 @@ struct Lower<'p> {
     /// Tensors whose definitions were taken into later modules, by where they were before.
     former: HashMap<(usize, Ident), value::TensorId>,
     /// Tensors that the host computes point by point from points of their own.
-    recurrent: std::collections::HashSet<value::TensorId>,
+    recurrent: HashMap<value::TensorId, String>,
     /// Bindings that the host computes.
     tabulated: std::collections::HashSet<(crate::hir::BodyId, crate::hir::LocalId)>,
     /// How many times, inside each other, it is asked which clause covers a point.
@@ -281,6 +285,7 @@ impl<'p> Lower<'p> {
             module_frames: HashMap::new(),
             facts: classify::Facts::new(program, typed),
             captures: Captures::new(program),
+            lambdas_in: captures::lambdas_in(typed),
             requested: Default::default(),
             requesting: Default::default(),
             conditional: conditional_checks(typed, shapes),

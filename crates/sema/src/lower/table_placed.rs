@@ -256,7 +256,8 @@ impl<'p> Lower<'p> {
         self.tables.extend(group.iter().map(|t| Table { lists: t.own(&lists), ..t.clone() }));
         let value = self.covered(table, at, &table.clauses);
         self.tables.truncate(n_open);
-        let mut items = self.items(&value?, &table.element)?;
+        let items = self.items(&value?, &table.element)?;
+        let mut items = self.marked_points(table, at, items);
         items.push(self.mark((table, group), &lists, at)?);
         self.flush();
         let position = self.position(table, at);

@@ -210,7 +210,8 @@ impl<'p> Lower<'p> {
             self.tables.extend(group.iter().map(|t| Table { lists: t.own(&lists), ..t.clone() }));
             let value = self.covered(table, at, clauses);
             self.tables.truncate(n_open);
-            let mut items = self.items(&value?, &table.element)?;
+            let items = self.items(&value?, &table.element)?;
+            let mut items = self.marked_points(table, at, items);
             if table.marked {
                 items.push(self.mark((table, group), &lists, at)?);
             }

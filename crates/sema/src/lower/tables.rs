@@ -42,6 +42,8 @@ pub(super) struct Table<'p> {
     pub(super) open: Option<usize>,
     /// How many lists of the group come before its own.
     pub(super) first: usize,
+    /// What derivatives call it.
+    pub(super) mark: String,
     /// The clauses of the group.
     pub(super) clauses: Rc<[&'p Clause]>,
     /// Its clauses may leave out points.
@@ -207,7 +209,7 @@ impl<'p> Lower<'p> {
             let ty = self.local_ty(table.local);
             let value = self.finished(&table, &ty)?;
             if is_recurrent {
-                self.note_recurrent(&value);
+                self.note_recurrent(&table, &value);
             }
             let name = self.local_name(table.local);
             self.give_name(&value, &name);
@@ -271,6 +273,7 @@ impl<'p> Lower<'p> {
             extents: sizes,
             open,
             first: 0,
+            mark: self.fresh(&name),
             clauses: clauses.clone(),
             gaps: self.shapes.instance(self.frame.instance).gaps.contains(&local),
             zero_fill,

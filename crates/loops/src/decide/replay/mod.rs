@@ -8,6 +8,7 @@
 //!
 //! | file | finds |
 //! |---|---|
+//! | `resolve.rs`, `isolate.rs` | (they prepare a module: subscripts, sums) |
 //! | `reads.rs` | what a group reads |
 //! | `shape.rs` | how a group can run along time |
 //! | `place.rs` | which planes a read is of |
@@ -18,33 +19,74 @@
 //! that are there by then, or at the ends of time, which are kept apart. A tensor that anything reads
 //! otherwise is stored as its schedule says.
 
+mod isolate;
 mod place;
 mod planes;
 mod reads;
+mod resolve;
 mod shape;
 mod stage;
 
 use einlang_tir::module::Module;
+use einlang_tir::types::Ident;
 
 use self::planes::planes;
 use self::stage::{Groups, Stages};
-use crate::schedule::{Checkpoints, Replay, Schedule};
+use super::at_reads::needed_by_outputs;
+use crate::schedule::{Checkpoints, Compute, Schedule};
 
+pub(crate) use isolate::isolate_sums;
 pub(crate) use place::is_fixed;
+pub(crate) use resolve::resolve_subscripts;
 pub(crate) use shape::{sum_of, sum_over};
 
-/// What can be computed again in segments under a schedule.
-pub fn find_replay(
-    module: &Module,
-    schedule: &Schedule,
-    checkpoints: Checkpoints,
-) -> Option<Replay> {
+/// Decides what is computed again in segments; whether there is anything.
+pub fn find_replay(module: &Module, schedule: &mut Schedule, checkpoints: Checkpoints) -> bool {
     if !schedule.packs.is_empty() {
-        return None;
+        return false;
     }
-    let groups = Groups::of(module, schedule);
-    (0..module.groups.len()).filter(|seed| !groups.skipped[*seed]).find_map(|seed| {
-        let stages = Stages::from(&groups, seed)?;
-        planes(&groups, &stages, schedule, checkpoints)
-    })
+    let mut sums = sums_at_reads(module, schedule);
+    let replay = loop {
+        let mut stored = schedule.clone();
+        store(&mut stored, &sums);
+        let groups = Groups::of(module, &stored);
+        let seeds = (0..module.groups.len()).filter(|seed| !groups.skipped[*seed]);
+        let found = seeds.into_iter().find_map(|seed| {
+            let stages = Stages::from(&groups, seed)?.with_producers();
+            planes(&groups, &stages, &stored, checkpoints)
+        });
+        let Some(replay) = found else { return false };
+        // What is no sum over time is computed where it is read after all.
+        let parts = || replay.forward.iter().chain(&replay.backward);
+        let over_time =
+            |name: &Ident| replay.tensor(name).is_none() && parts().any(|part| part.group == *name);
+        let left: Vec<Ident> = sums.iter().filter(|name| over_time(name)).cloned().collect();
+        if left.len() == sums.len() {
+            break replay;
+        }
+        sums = left;
+    };
+    store(schedule, &sums);
+    schedule.replay = Some(replay);
+    true
+}
+
+/// The sums that would be computed where they are read.
+fn sums_at_reads(module: &Module, schedule: &Schedule) -> Vec<Ident> {
+    let needed = needed_by_outputs(module);
+    let tensors = schedule.groups.iter().flat_map(|group| &group.tensors);
+    let is_sum = |name: &Ident| module.binding(name).and_then(sum_of).and_then(sum_over).is_some();
+    let found = tensors.filter(|tensor| {
+        tensor.compute == Compute::AtReads && needed.contains(&tensor.name) && is_sum(&tensor.name)
+    });
+    found.map(|tensor| tensor.name.clone()).collect()
+}
+
+/// Gives tensors memory.
+fn store(schedule: &mut Schedule, names: &[Ident]) {
+    for tensor in schedule.groups.iter_mut().flat_map(|group| &mut group.tensors) {
+        if names.contains(&tensor.name) {
+            tensor.compute = Compute::Here;
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Where along time a tensor is read.
 
-use einlang_index::{Affine, Facts, Quasi, Var, VarKind};
+use einlang_index::{Affine, Domain, Facts, Quasi, Var, VarKind};
 
 use super::super::distance::{least, most};
 use super::super::windows::Observers;
@@ -38,7 +38,11 @@ pub(super) fn place(
                 return (0..FARTHEST).contains(&plane).then_some(Place::First(plane + 1));
             }
             let left = extent.add_constant(-1).and_then(|last| last.sub(at)).ok()?;
-            let left = observers.most(facts, &seen.over, &left)?;
+            // A read outside the box finds nothing.
+            let bounds = [at.clone(), left.clone()];
+            let inside = Domain::where_nonnegative(seen.over.dims(), &bounds).ok()?;
+            let over = seen.over.intersect(&inside).ok()?;
+            let left = observers.most(facts, &over, &left)?;
             return (0..FARTHEST).contains(&left).then_some(Place::Last(left + 1));
         }
         let distance = at.sub(&Quasi::from(Affine::var(time?))).ok()?;

@@ -38,7 +38,7 @@ pub(super) fn planes(
     let marked = needs_marks(groups.module, &groups.facts);
     let stored = |tensor: &Ident| {
         let scheduled = schedule.tensor(tensor);
-        marked.contains(tensor)
+        (marked.contains(tensor) && !is_of_its_time(tensor, groups, stages, &near))
             || stages.anywhere.contains(tensor)
             || groups.observers.sees_all_of(tensor)
             || scheduled.is_none_or(|tensor| is_of_one_round(tensor, stages, &near))
@@ -46,6 +46,7 @@ pub(super) fn planes(
     let gained = near.iter().any(|read| {
         stages.stages[read.home] == Stage::Forward
             && stages.stages[read.reader] == Stage::Backward
+            && matches!(groups.shapes[read.reader], Shape::Loop(..))
             && !stored(&read.tensor)
     });
     if !gained {
@@ -90,7 +91,16 @@ pub(super) fn planes(
                     (true, true) => after - shift,
                 };
                 let (first, last) = stages.ends.get(&binding.name).copied().unwrap_or_default();
+                if marked.contains(&binding.name) && (before, after, state) != (0, 0, 0) {
+                    tensors.push(Segment { name: binding.name.clone(), axis: *axis, keep });
+                    continue;
+                }
                 let clear = !is_total(binding, &groups.facts, &groups.observers);
+                // The loop over an open axis keeps no first planes and clears nothing.
+                let open = stages.open && stages.stages[at] == Stage::Forward;
+                if open && (first > 0 || clear) {
+                    return None;
+                }
                 keep = Keep::Segment { before, after, state, first, last, clear };
             }
             tensors.push(Segment { name: binding.name.clone(), axis: *axis, keep });
@@ -116,6 +126,22 @@ fn is_of_one_round(tensor: &TensorSchedule, stages: &Stages<'_, '_>, near: &[Nea
     tensor.storage.get(axis) == Some(&Layout::Mod(1))
         && !ends
         && reads.all(|read| read.reader == read.home && (read.low, read.high) == (0, 0))
+}
+
+/// Whether a tensor is read only at its own time, and is no recurrence: then each segment can forget
+/// which points the last one had.
+fn is_of_its_time(
+    tensor: &Ident,
+    groups: &Groups<'_>,
+    stages: &Stages<'_, '_>,
+    near: &[Near],
+) -> bool {
+    let Some((home, _)) = groups.homes.get(tensor) else { return false };
+    let ends = stages.ends.get(tensor).is_some_and(|ends| *ends != (0, 0));
+    let mut reads = near.iter().filter(|read| read.tensor == *tensor);
+    !ends
+        && !matches!(groups.shapes[*home], Shape::Loop(..))
+        && reads.all(|read| (read.low, read.high) == (0, 0))
 }
 
 fn near_reads(groups: &Groups<'_>, stages: &Stages<'_, '_>) -> Vec<Near> {
@@ -150,8 +176,8 @@ fn shifts(groups: &Groups<'_>, stages: &Stages<'_, '_>, near: &[Near]) -> HashMa
             let own: i64 = shifts.get(&read.reader).copied().unwrap_or(0);
             shift = if down { shift.min(own + read.low) } else { shift.max(own + read.high) };
         }
-        if let Shape::Sum(_, first) = groups.shapes[at] {
-            shift = first;
+        if let (Shape::Sum(_, first), true) = (&groups.shapes[at], stages.axes[at].is_empty()) {
+            shift = *first;
         }
         shifts.insert(at, shift);
     }

@@ -1,9 +1,10 @@
 //! What a group reads, seen through bindings that are computed where they are read.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use einlang_index::{Domain, Quasi, Set, Var};
-use einlang_tir::module::{Binding, Group};
+use einlang_tir::free::Free;
+use einlang_tir::module::{Axis, Binding, Group};
 use einlang_tir::region::{InstKind, Read, Region};
 use einlang_tir::types::Ident;
 
@@ -34,6 +35,8 @@ pub(super) struct Reads {
     pub(super) list: Vec<Seen>,
     /// Tensors that are used as a whole.
     pub(super) whole: HashSet<Ident>,
+    /// Symbols that are mentioned.
+    pub(super) symbols: BTreeSet<Var>,
 }
 
 /// What the axes of a binding that is computed at a read stand for there.
@@ -43,6 +46,7 @@ impl Reads {
     /// The reads of a group, given the bindings that are computed where they are read.
     pub(super) fn of(group: &Group, at_reads: &HashMap<Ident, &Binding>) -> Reads {
         let mut walk = Walk { at_reads, binding: 0, depth: 0, reads: Reads::default() };
+        walk.reads.symbols = Free::of_group(group).vars;
         for (number, binding) in group.bindings.iter().enumerate() {
             walk.binding = number;
             for clause in &binding.clauses {
@@ -51,8 +55,13 @@ impl Reads {
                 }
             }
         }
-        if let Some(until) = &group.until {
-            walk.region(&until.condition, &Domain::everything([until.index]), &Vec::new());
+        if let (Some(until), Some(binding)) = (&group.until, group.bindings.first()) {
+            walk.binding = 0;
+            let open = |axis: &&Axis| axis.dim.extent.as_var() == Some(until.extent);
+            let time = binding.axes.iter().find(open).map(|axis| axis.var);
+            // The condition is asked in the round of the planes that it sees.
+            let stands = vec![(until.index, time.map(Quasi::from))];
+            walk.region(&until.condition, &Domain::everything(binding.dims()), &stands);
         }
         walk.reads
     }
@@ -118,6 +127,7 @@ impl Walk<'_> {
         let inner: Stands = axes.zip(at).collect();
         for clause in &binding.clauses {
             for region in clause.guard.iter().chain([&clause.body]) {
+                self.reads.symbols.extend(Free::of_region(region).vars);
                 self.region(region, over, &inner);
             }
         }

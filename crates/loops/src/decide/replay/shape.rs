@@ -1,6 +1,6 @@
 //! How a group runs along time, if it does.
 
-use einlang_index::Var;
+use einlang_index::{Var, VarKind};
 use einlang_tir::module::{Binding, Group};
 use einlang_tir::op::Op;
 use einlang_tir::order::Form;
@@ -72,16 +72,18 @@ fn recurrence(group: &Group, forms: &[(usize, &Form)]) -> Option<Shape> {
     Some(Shape::Loop(axes.into_iter().collect::<Option<_>>()?, sign < 0))
 }
 
-/// The one reduction that a binding is.
+/// The reduction that a binding is, once what it needs is computed.
 pub(crate) fn sum_of(binding: &Binding) -> Option<&Reduction> {
     let [clause] = &binding.clauses[..] else { return None };
-    let [inst] = &clause.body.insts[..] else { return None };
+    let inst = clause.body.insts.last()?;
     let (InstKind::Reduce(reduction), [Def::Scalar(value)]) = (&inst.kind, &inst.results[..])
     else {
         return None;
     };
+    let reduces = |inst: &&einlang_tir::region::Inst| matches!(inst.kind, InstKind::Reduce(_));
     let yields = clause.body.results == [Arg::Value(*value)];
-    (yields && clause.guard.is_none()).then_some(reduction)
+    let alone = clause.body.insts.iter().filter(reduces).count() == 1;
+    (yields && alone && clause.guard.is_none()).then_some(reduction)
 }
 
 /// The first index of a sum in pairs over a box, and where it starts.
@@ -90,7 +92,14 @@ pub(crate) fn sum_over(reduction: &Reduction) -> Option<(Var, i64)> {
     let is_float = start.first().and_then(Arg::elem).is_some_and(|elem| elem.is_float());
     let is_sum = reduction.combine == Combiner::Op(Op::Add) && reduction.flags.reassociable;
     let (ranges, within) = ranges_of(&reduction.domain, &einlang_index::Set::everything()).ok()?;
-    let [time] = &ranges[..] else { return None };
+    let (time, others) = ranges.split_first()?;
+    let mut is_box = true;
+    for range in others {
+        for bound in [&range.lo, &range.hi] {
+            bound.for_each_var(&mut |var| is_box &= var.kind() == VarKind::Symbol);
+        }
+    }
+    let plain = others.is_empty() || (is_box && reduction.guard.is_none());
     let first = time.lo.as_constant().filter(|first| *first >= 0)?;
-    (is_float && is_sum && within.is_none()).then_some((time.var, first))
+    (is_float && is_sum && plain && within.is_none()).then_some((time.var, first))
 }

@@ -118,7 +118,7 @@ impl<'m> Groups<'m> {
     /// The variable that is time in a binding of a group.
     pub(super) fn time(&self, group: usize, binding: usize, axes: &[usize]) -> Option<Var> {
         match &self.shapes[group] {
-            Shape::Sum(var, _) => Some(*var),
+            Shape::Sum(var, _) if axes.is_empty() => Some(*var),
             _ => {
                 let axis = *axes.get(binding)?;
                 Some(self.module.groups[group].bindings[binding].axes.get(axis)?.var)
@@ -132,6 +132,8 @@ pub(super) struct Stages<'g, 'm> {
     groups: &'g Groups<'m>,
     /// Whether the forward sweep runs downwards.
     pub(super) down: bool,
+    /// Whether it runs along an open axis, and then alone.
+    pub(super) open: bool,
     pub(super) stages: Vec<Stage>,
     /// The axis that is time, for each binding of a group that has one.
     pub(super) axes: Vec<Vec<usize>>,
@@ -149,6 +151,7 @@ impl<'g, 'm> Stages<'g, 'm> {
         let mut stages = Stages {
             groups,
             down: *down,
+            open: groups.module.groups[seed].until.is_some(),
             stages: vec![Stage::Before; n_groups],
             axes: vec![Vec::new(); n_groups],
             anywhere: HashSet::new(),
@@ -179,17 +182,22 @@ impl<'g, 'm> Stages<'g, 'm> {
         self.axes[*group].get(*binding).copied()
     }
 
-    fn decide(&mut self, group: usize) {
-        let candidates: Vec<Vec<usize>> = match &self.groups.shapes[group] {
-            Shape::Loop(axes, _) => vec![axes.clone()],
-            Shape::Sum(..) => vec![Vec::new()],
-            Shape::Map => {
-                let rank = self.groups.module.groups[group].bindings[0].axes.len();
-                (0..rank).map(|axis| vec![axis]).collect()
-            }
-            Shape::Other => Vec::new(),
+    /// The axes that may be time in a group; none in a sum over time.
+    fn candidates(&self, group: usize) -> Vec<Vec<usize>> {
+        let maps = || {
+            let rank = self.groups.module.groups[group].bindings[0].axes.len();
+            (0..rank).map(|axis| vec![axis])
         };
-        for axes in candidates {
+        match &self.groups.shapes[group] {
+            Shape::Loop(axes, _) => vec![axes.clone()],
+            Shape::Sum(..) => [Vec::new()].into_iter().chain(maps()).collect(),
+            Shape::Map => maps().collect(),
+            Shape::Other => Vec::new(),
+        }
+    }
+
+    fn decide(&mut self, group: usize) {
+        for axes in self.candidates(group) {
             if let Some(stage) = self.sweep(group, &axes) {
                 self.axes[group] = axes;
                 self.stages[group] = stage;
@@ -215,6 +223,16 @@ impl<'g, 'm> Stages<'g, 'm> {
             let axis = self.axis(&seen.tensor);
             let place = axis.map(|axis| self.groups.place(seen, home, axis, time));
             found.push((seen.tensor.clone(), stage, place));
+        }
+        // The length of an open axis is known when it is complete.
+        for (other, of) in self.groups.module.groups.iter().enumerate() {
+            let sized = |extent: Var| self.groups.reads[group].symbols.contains(&extent);
+            let length = of.until.as_ref().filter(|until| other != group && sized(until.extent));
+            if let (Some(_), Some(first)) = (length, of.bindings.first())
+                && self.stages[other] != Stage::Before
+            {
+                found.push((first.name.clone(), self.stages[other], None));
+            }
         }
         for tensor in &self.groups.reads[group].whole {
             let home = self.groups.homes.get(tensor).map(|home| home.0);
@@ -242,7 +260,9 @@ impl<'g, 'm> Stages<'g, 'm> {
             _ => true,
         };
         match near? {
-            Stage::Forward if after == Stage::Before && runs(self.down) => Some(Stage::Forward),
+            Stage::Forward if after == Stage::Before && !self.open && runs(self.down) => {
+                Some(Stage::Forward)
+            }
             _ if after <= Stage::Between && runs(!self.down) => Some(Stage::Backward),
             _ => None,
         }
@@ -270,5 +290,76 @@ impl<'g, 'm> Stages<'g, 'm> {
                 None => {}
             }
         }
+    }
+}
+
+impl Stages<'_, '_> {
+    /// The stages in which what only the sweeps read, at their own time, is computed in the forward
+    /// sweep as well.
+    pub(super) fn with_producers(mut self) -> Self {
+        if self.open {
+            return self;
+        }
+        for group in (0..self.stages.len()).rev() {
+            if self.stages[group] == Stage::Before && !self.groups.skipped[group] {
+                self.take_in(group);
+            }
+        }
+        self
+    }
+
+    fn take_in(&mut self, group: usize) {
+        let bindings = &self.groups.module.groups[group].bindings;
+        let whole = |binding: &Binding| {
+            let by = |reads: &Reads| reads.whole.contains(&binding.name);
+            self.groups.observers.sees_all_of(&binding.name) || self.groups.reads.iter().any(by)
+        };
+        if bindings.iter().any(whole) {
+            return;
+        }
+        let candidates = self.candidates(group);
+        let is_long = |axes: &[usize]| {
+            let mut own = bindings.iter().zip(axes);
+            own.all(|(binding, axis)| binding.axes[*axis].dim.extent.as_constant().is_none())
+        };
+        let runs = |axes: &&Vec<usize>| {
+            let forward = match &self.groups.shapes[group] {
+                Shape::Loop(_, down) => *down == self.down,
+                _ => true,
+            };
+            forward
+                && axes.len() == bindings.len()
+                && is_long(axes)
+                && self.is_read_near(group, axes)
+        };
+        if let Some(axes) = candidates.iter().find(runs) {
+            self.axes[group] = axes.clone();
+            self.stages[group] = Stage::Forward;
+        }
+    }
+
+    /// Whether all readers of a group are in the sweeps, and read it at their own time.
+    fn is_read_near(&self, group: usize, axes: &[usize]) -> bool {
+        let mut found = false;
+        for (reader, reads) in self.groups.reads.iter().enumerate() {
+            if reader == group || self.groups.skipped[reader] {
+                continue;
+            }
+            for seen in &reads.list {
+                let Some(home) = self.groups.homes.get(&seen.tensor).copied() else { continue };
+                if home.0 != group {
+                    continue;
+                }
+                let time = self.groups.time(reader, seen.binding, &self.axes[reader]);
+                let place = self.groups.place(seen, home, axes[home.1], time);
+                // Only what is read at one distance goes along with its readers.
+                let along = matches!(place, Place::Near(low, high) if low == high);
+                if !self.stages[reader].is_sweep() || !along {
+                    return false;
+                }
+                found = true;
+            }
+        }
+        found
     }
 }
