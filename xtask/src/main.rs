@@ -1,9 +1,10 @@
-//! Project tasks: `cargo xtask run|test|tidy|bless|bench`.
+//! Project tasks: `cargo xtask run|test|tidy|bless|bench|asan`.
 //!
 //! Each task is one module named after its command. The crate uses the standard library only, so
 //! that the first `cargo xtask …` on a fresh machine compiles in a moment, and it depends on no
 //! other crate of the workspace, so that it still runs when one of them does not compile.
 
+mod asan;
 mod bench;
 mod binary;
 mod bless;
@@ -38,6 +39,7 @@ usage: cargo xtask <task> [arguments]
   bench [name…]          benchmarks, start-up time (`startup`) and the time to machine code (`latency`)
   bench memory           the tensor storage of long recurrences
   bench probes           kernels with hand-written schedules against hand-written C
+  asan [N]               generated programs, N random schedules and conformance with AddressSanitizer
   help                   this text
 
 steps of `test`, in order:
@@ -75,6 +77,7 @@ fn dispatch(args: &[String]) -> TaskResult {
         "tidy" => tidy::tidy(&Project::locate(), rest),
         "bless" => bless::bless(&Project::locate(), rest),
         "bench" => bench::bench(&Project::locate(), rest),
+        "asan" => asan::asan(&Project::locate(), rest),
         "help" | "-h" | "--help" => help(),
         _ => Err(format!("there is no task `{task}`; `cargo xtask help` lists them")),
     }
