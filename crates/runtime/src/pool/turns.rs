@@ -44,6 +44,6 @@ impl Turns {
     fn place(&self, phase: u64, number: u64) -> u64 {
         let draw = (self.seed << 32 | phase).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
         let turned = (number + draw / 2) % self.n_threads;
-        if draw % 2 == 0 { turned } else { self.n_threads - 1 - turned }
+        if draw.is_multiple_of(2) { turned } else { self.n_threads - 1 - turned }
     }
 }
