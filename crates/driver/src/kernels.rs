@@ -4,6 +4,7 @@
 
 use einlang_interp::native::CodeForm;
 use einlang_loops::plan::{Choices, Plan, plan};
+use einlang_loops::threads::divide_work;
 use einlang_sema::lower;
 use einlang_tir::host::Program;
 
@@ -17,6 +18,8 @@ pub(crate) enum Form {
     Schedule,
     /// Its loop IR.
     Loops,
+    /// Its loop IR, divided among threads.
+    Teams,
     /// Its code.
     Code(CodeForm),
 }
@@ -29,7 +32,8 @@ pub(crate) fn print(compilation: &Compilation, view: &View<'_>, form: Form) -> S
     };
     let wanted = program.modules.iter();
     let wanted = wanted.filter(|module| view.kernel.is_none_or(|name| name == module.name));
-    let each = wanted.map(|module| match plan(module, &Choices::default()) {
+    let choices = Choices { checkpoint: view.checkpoint, ..Choices::default() };
+    let each = wanted.map(|module| match plan(module, &choices) {
         Ok(plan) => show(&plan, view, form),
         Err(not) => format!("// `{}` is evaluated point by point: {not}\n", module.name),
     });
@@ -54,6 +58,11 @@ fn show(plan: &Plan, view: &View<'_>, form: Form) -> String {
     let code = match form {
         Form::Schedule => return plan.schedule.to_string(),
         Form::Loops => return plan.kernel.to_string(),
+        Form::Teams => {
+            let mut kernel = plan.kernel.clone();
+            divide_work(&mut kernel, 0);
+            return kernel.to_string();
+        }
         Form::Code(code) => code,
     };
     let none = || "LLVM is not part of this build".to_owned();

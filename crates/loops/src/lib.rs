@@ -3,11 +3,13 @@
 //! | module | owns |
 //! |---|---|
 //! | [`window`] | how much of a recurrence anybody can observe |
+//! | [`checkpoint`] | what is kept of trajectories, as a user says it |
 //! | [`schedule`] | orders, roles and storage as plain data |
 //! | [`decide`] | a schedule for a module |
 //! | `regroup` | groups that a schedule runs in one nest |
 //! | [`lower`] | the loop IR that a schedule directs, mechanically |
 //! | `improve` | what is done to loop IR once it is there |
+//! | [`threads`] | which loops of a kernel are divided among threads |
 //! | [`ir`] | the loop IR |
 //! | [`plan`] | all of that for one module, as one list |
 //!
@@ -15,6 +17,7 @@
 //! a program. What cannot be lowered is a [`lower::NotLowered`] that says why, and stays with the
 //! oracle.
 
+pub mod checkpoint;
 pub mod decide;
 mod improve;
 pub mod ir;
@@ -23,6 +26,7 @@ pub mod plan;
 mod regroup;
 pub mod schedule;
 mod text;
+pub mod threads;
 pub mod window;
 
 pub use text::TextError;

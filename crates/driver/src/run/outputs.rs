@@ -152,6 +152,19 @@ impl Form {
         Output { name: name.to_owned(), ty, shape, value }
     }
 
+    /// The value with tensors of records as records of tensors.
+    pub(super) fn columns(&self, value: HostValue) -> HostValue {
+        match (&self.kind, &value) {
+            (FormKind::Records(_, record), _) => record.named(value),
+            (FormKind::Parts(forms), HostValue::Node(node)) if forms.len() == node.items.len() => {
+                let items = node.items.iter().zip(forms);
+                let items = items.map(|(item, form)| form.columns(item.clone()));
+                HostValue::node(node.kind.clone(), items.collect())
+            }
+            _ => value,
+        }
+    }
+
     fn shown(&self, value: HostValue) -> HostValue {
         match (&self.kind, &value) {
             (FormKind::Records(rank, record), _) => record.points(&value, *rank).unwrap_or(value),
@@ -171,6 +184,23 @@ fn extents_of(value: &HostValue, rank: usize) -> Vec<usize> {
 }
 
 impl Record {
+    fn kind(&self) -> NodeKind {
+        match &self.of {
+            Some((name, fields)) => NodeKind::Struct(name.clone(), fields.clone()),
+            None => NodeKind::Tuple,
+        }
+    }
+
+    /// One tensor for each number, under the names of the fields.
+    fn named(&self, value: HostValue) -> HostValue {
+        let HostValue::Node(node) = &value else { return value };
+        let items = node.items.iter().zip(&self.parts).map(|(item, part)| match part {
+            Some(record) => record.named(item.clone()),
+            None => item.clone(),
+        });
+        HostValue::node(self.kind(), items.collect())
+    }
+
     /// A tensor of records, given one tensor for each number, as nested lists of records.
     fn points(&self, value: &HostValue, rank: usize) -> Option<HostValue> {
         if rank == 0 {
@@ -190,11 +220,7 @@ impl Record {
         };
         let items: Vec<HostValue> =
             items.iter().zip(&self.parts).map(part).collect::<Option<_>>()?;
-        let kind = match &self.of {
-            Some((name, fields)) => NodeKind::Struct(name.clone(), fields.clone()),
-            None => NodeKind::Tuple,
-        };
-        Some(HostValue::node(kind, items))
+        Some(HostValue::node(self.kind(), items))
     }
 }
 

@@ -20,8 +20,8 @@ const CHEAP: usize = 2;
 /// Bodies grow when others are computed in them, up to this many instructions.
 const LARGE: usize = 2000;
 
-/// Marks the bindings that need no memory.
-pub(super) fn compute_at_reads(module: &Module, schedule: &mut Schedule) {
+/// What is seen as a whole: outputs, sizes, and what is passed on.
+fn kept(module: &Module) -> HashSet<Ident> {
     let mut kept: HashSet<Ident> = module.outputs.iter().cloned().collect();
     for symbol in &module.symbols {
         if let SymbolSource::Value(name) = &symbol.source {
@@ -31,6 +31,17 @@ pub(super) fn compute_at_reads(module: &Module, schedule: &mut Schedule) {
     for region in module.groups.iter().flat_map(Group::regions) {
         kept.extend(whole_uses(region));
     }
+    kept
+}
+
+/// The bindings that anything depends on.
+pub(super) fn needed_by_outputs(module: &Module) -> HashSet<Ident> {
+    needed(module, &kept(module))
+}
+
+/// Marks the bindings that need no memory.
+pub(super) fn compute_at_reads(module: &Module, schedule: &mut Schedule) {
+    let kept = kept(module);
     let needed = needed(module, &kept);
     let mut sizes: HashMap<Ident, usize> = HashMap::new();
     let mut marked: HashSet<Ident> = HashSet::new();
@@ -66,15 +77,7 @@ pub(super) fn compute_at_reads(module: &Module, schedule: &mut Schedule) {
 
 /// Whether a tensor can be computed where it is read, or is needed nowhere.
 pub(super) fn may_be_at_reads(module: &Module, name: &Ident) -> bool {
-    let mut kept: HashSet<Ident> = module.outputs.iter().cloned().collect();
-    for symbol in &module.symbols {
-        if let SymbolSource::Value(name) = &symbol.source {
-            kept.insert(name.clone());
-        }
-    }
-    for region in module.groups.iter().flat_map(Group::regions) {
-        kept.extend(whole_uses(region));
-    }
+    let kept = kept(module);
     let needed = needed(module, &kept);
     if !needed.contains(name) {
         return true;

@@ -16,6 +16,9 @@ use super::value::R;
 use super::{Lower, unsupported};
 use crate::hir::{Clause, LocalId};
 
+/// What is done at a point of a table.
+type PerPoint<'f, 'p> = dyn FnMut(&mut Lower<'p>, &[HostArg], Lists) -> R<Lists> + 'f;
+
 /// The loops around: which form of which statement has which value.
 type Around<'o> = Vec<(&'o [(Statement, Form)], HostArg)>;
 
@@ -274,7 +277,7 @@ impl<'p> Lower<'p> {
         free: &[usize],
         at: &mut Vec<HostArg>,
         lists: Lists,
-        each: &mut dyn FnMut(&mut Self, &[HostArg], Lists) -> R<Lists>,
+        each: &mut PerPoint<'_, 'p>,
     ) -> R<Lists> {
         let Some((axis, rest)) = free.split_first() else { return each(self, at, lists) };
         let extent = table.extents[*axis].clone();
