@@ -55,6 +55,10 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
     let given = choices.schedules.iter().find(|schedule| schedule.module == module.name);
     let schedule = match given {
         Some(given) => {
+            if given.replay.is_some() {
+                resolve_subscripts(&mut module);
+                isolate_sums(&mut module);
+            }
             merge_groups(&mut module, given);
             match is_legal(&module, given) {
                 true => given.clone(),

@@ -42,7 +42,8 @@ pub(crate) use shape::{sum_of, sum_over};
 
 /// Decides what is computed again in segments; whether there is anything.
 pub fn find_replay(module: &Module, schedule: &mut Schedule, checkpoints: Checkpoints) -> bool {
-    if !schedule.packs.is_empty() {
+    // Sums of fused products have another association.
+    if !schedule.packs.is_empty() || schedule.fma {
         return false;
     }
     let mut sums = sums_at_reads(module, schedule);
