@@ -4,7 +4,8 @@
 //! of them at once, unless time is cut into segments. Then the forward sweep keeps a checkpoint per
 //! segment, and the backward sweep computes a segment of the recurrence again before it reads it.
 //! Everything that goes with either recurrence point by point along time runs in the same segments:
-//! maps, and sums over time, whose terms are added up segment by segment.
+//! maps, and sums over time, whose terms are added up segment by segment. A recurrence that follows
+//! another one in the same direction, such as its tangent, runs in the same segments and needs no second sweep.
 //!
 //! | file | finds |
 //! |---|---|
@@ -31,7 +32,7 @@ use einlang_tir::module::Module;
 use einlang_tir::types::Ident;
 
 use self::planes::planes;
-use self::stage::{Groups, Stages};
+use self::stage::{Groups, Stage, Stages};
 use super::at_reads::needed_by_outputs;
 use crate::schedule::{Checkpoints, Compute, Schedule};
 
@@ -51,11 +52,15 @@ pub fn find_replay(module: &Module, schedule: &mut Schedule, checkpoints: Checkp
         let mut stored = schedule.clone();
         store(&mut stored, &sums);
         let groups = Groups::of(module, &stored);
-        let seeds = (0..module.groups.len()).filter(|seed| !groups.skipped[*seed]);
-        let found = seeds.into_iter().find_map(|seed| {
-            let stages = Stages::from(&groups, seed)?.with_producers();
-            planes(&groups, &stages, &stored, checkpoints)
-        });
+        let find = |wanted: Stage| {
+            let mut seeds = (0..module.groups.len()).filter(|seed| !groups.skipped[*seed]);
+            seeds.find_map(|seed| {
+                let stages = Stages::from(&groups, seed)?.with_producers();
+                planes(&groups, &stages, &stored, checkpoints, wanted)
+            })
+        };
+        // Recurrences that follow another one in its direction need no second sweep.
+        let found = find(Stage::Backward).or_else(|| find(Stage::Forward));
         let Some(replay) = found else { return false };
         // What is no sum over time is computed where it is read after all.
         let parts = || replay.forward.iter().chain(&replay.backward);
