@@ -1,5 +1,6 @@
 //! Random programs, and random recurrences under random legal schedules, as machine code: integers are
-//! what the oracle computes, floats differ by rounding, errors are the same.
+//! what the oracle computes, floats differ by rounding, errors are the same, and the number of threads
+//! changes no bit.
 //!
 //! `EINLANG_PROGRAMS=10000` and `EINLANG_SCHEDULES=20000` try more.
 
@@ -18,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use einlang_codegen::Llvm;
 use einlang_driver::{
     Backend, Executable, Failure, Native, Options, Permits, Printer, ProjectIo, Ran, Report,
-    RunOptions, Schedule, Session, Stage, parse_schedules,
+    RunOptions, Schedule, Session, Stage, Threads, parse_schedules,
 };
 use einlang_source::MemoryWorld;
 use einlang_testkit::generate::Source;
@@ -49,11 +50,14 @@ fn run(
     backend: Backend,
     native: &Native,
     with: &[Schedule],
+    n_threads: usize,
 ) -> (Ended, Report) {
     let mut options = RunOptions::default();
     options.limits.backend = backend;
     options.limits.native = Some(native.clone());
     options.limits.schedules = with.to_vec();
+    // However little there is to do, threads do it together.
+    options.limits.threads = Threads { most: n_threads, least_work: 0 };
     let mut lines = Lines::default();
     let permits = Permits::new(Path::new("."), &[], &[]).expect("a folder");
     let mut io = ProjectIo::new(permits, &mut lines, 0);
@@ -98,6 +102,15 @@ fn same(right: &Ended, found: &Ended) -> bool {
     }
 }
 
+/// Several compilers, so that threads of one are seldom busy with another program. Every second one
+/// runs threads in turns.
+fn natives() -> Vec<Native> {
+    let sanitise = std::env::var_os("EINLANG_SANITISE").is_some();
+    let llvm = || if sanitise { Llvm::default().sanitised() } else { Llvm::default() };
+    let made = [llvm(), llvm().in_turns(), llvm(), llvm().in_turns()];
+    made.into_iter().map(|llvm| Native(Arc::new(llvm))).collect()
+}
+
 fn build(text: &str, outputs: Option<Vec<String>>) -> Option<(Executable, String)> {
     let world = MemoryWorld::new();
     let options = Options { outputs, ..Options::default() };
@@ -109,17 +122,24 @@ fn build(text: &str, outputs: Option<Vec<String>>) -> Option<(Executable, String
 
 #[test]
 fn random_programs_agree() {
-    let native = Native(Arc::new(Llvm::default()));
+    let natives = natives();
     let seeds: Vec<u64> = (0..wanted("EINLANG_PROGRAMS", 150)).collect();
     let n_code = AtomicUsize::new(0);
     judge_all(
         &seeds,
         |seed| format!("seed {seed}"),
-        |_, seed| {
+        |at, seed| {
+            let native = &natives[at % natives.len()];
             let made = program(&mut Source::from_seed(*seed), Section::ALL, 8);
             let Some((executable, _)) = build(&made.text, None) else { return Ok(()) };
-            let (right, _) = run(&executable, Backend::Oracle, &native, &[]);
-            let (found, report) = run(&executable, Backend::Native, &native, &[]);
+            let (right, _) = run(&executable, Backend::Oracle, native, &[], 1);
+            let (found, report) = run(&executable, Backend::Native, native, &[], 1);
+            let n_threads = 2 + *seed as usize % 2;
+            let (again, _) = run(&executable, Backend::Native, native, &[], n_threads);
+            if again != found {
+                let text = &made.text;
+                return Err(format!("{n_threads} threads\n{found:?}\n{again:?}\n{text}"));
+            }
             let regions = report.regions();
             if !same(&right, &found) {
                 return Err(format!("{right:?}\n{found:?}\n{regions:?}\n{}", made.text));
@@ -139,7 +159,7 @@ fn random_programs_agree() {
 
 #[test]
 fn random_schedules_agree() {
-    let native = Native(Arc::new(Llvm::default()));
+    let natives = natives();
     let enough = wanted("EINLANG_SCHEDULES", 2000) as usize;
     // Every second schedule or so is legal.
     let seeds: Vec<u64> = (0..4 * enough as u64).collect();
@@ -147,23 +167,27 @@ fn random_schedules_agree() {
     judge_all(
         &seeds,
         |seed| format!("seed {seed}"),
-        |_, seed| {
+        |at, seed| {
+            let native = &natives[at % natives.len()];
             let mut source = Source::from_seed(*seed);
             let text = recurrence::program(&mut source);
             let Some((executable, schedules)) = build(&text, Some(vec!["o".to_owned()])) else {
                 return Ok(());
             };
-            let (right, _) = run(&executable, Backend::Oracle, &native, &[]);
-            for _ in 0..4 {
+            let (right, _) = run(&executable, Backend::Oracle, native, &[], 1);
+            for turn in 0..4 {
                 if n_legal.load(Ordering::Relaxed) >= enough {
                     return Ok(());
                 }
                 let Ok(mut shaken) = parse_schedules(&schedules) else { return Ok(()) };
                 shaken.iter_mut().for_each(|schedule| recurrence::shake(schedule, &mut source));
-                let (found, report) = run(&executable, Backend::Native, &native, &shaken);
+                let n_threads = 1 + turn % 3;
+                let (found, report) = run(&executable, Backend::Native, native, &shaken, n_threads);
                 if !same(&right, &found) {
                     let shaken: String = shaken.iter().map(ToString::to_string).collect();
-                    return Err(format!("{right:?}\n{found:?}\n{shaken}\n{text}"));
+                    return Err(format!(
+                        "{n_threads} threads\n{right:?}\n{found:?}\n{shaken}\n{text}"
+                    ));
                 }
                 let ran = report.regions().iter().any(|region| region.ran == Ran::MachineCode);
                 n_legal.fetch_add(usize::from(ran), Ordering::Relaxed);

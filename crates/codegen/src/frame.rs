@@ -8,7 +8,8 @@
 
 use std::ffi::c_void;
 
-use einlang_interp::native::NativeMachine;
+use einlang_interp::native::{Limits, NativeMachine, apply_to_bits};
+use einlang_runtime::pool::Pool;
 use einlang_tir::constant::Const;
 use einlang_tir::op::Op;
 use einlang_tir::types::{Elem, Ident};
@@ -56,7 +57,7 @@ macro_rules! frame {
         /// The argument of the code.
         #[repr(C)]
         pub(crate) struct Frame {
-            $($(#[$doc])* $field: $ty,)*
+            $($(#[$doc])* pub(crate) $field: $ty,)*
         }
 
         /// The positions of the fields.
@@ -100,18 +101,30 @@ frame! {
     visit: extern "C" fn(*mut c_void, u64, u64) -> i64,
     /// `(env, table, dimensions, point) -> more`
     next: extern "C" fn(*mut c_void, u64, u64, *mut i64) -> i64,
+    /// `(env, function, argument, work) -> code`
+    team: extern "C" fn(*mut c_void, Part, *mut c_void, i64) -> i64,
+    /// `(env) -> go on`
+    barrier: extern "C" fn(*mut c_void) -> i64,
 }
+
+/// The function of a team: `(frame, argument, number of this thread, number of threads) -> code`.
+pub(crate) type Part = extern "C" fn(*mut Frame, *mut c_void, u64, u64) -> i64;
 
 /// What stands behind `env`.
 pub(crate) struct Services<'a, 'm> {
     machine: &'a mut NativeMachine<'m>,
     tables: &'a Tables,
+    pool: &'a Pool,
     views: Vec<View>,
 }
 
 impl<'a, 'm> Services<'a, 'm> {
-    pub(crate) fn new(machine: &'a mut NativeMachine<'m>, tables: &'a Tables) -> Services<'a, 'm> {
-        let mut services = Services { machine, tables, views: Vec::new() };
+    pub(crate) fn new(
+        machine: &'a mut NativeMachine<'m>,
+        tables: &'a Tables,
+        pool: &'a Pool,
+    ) -> Services<'a, 'm> {
+        let mut services = Services { machine, tables, pool, views: Vec::new() };
         for buffer in 0..services.machine.n_buffers() {
             let view = services.view(buffer);
             services.views.push(view);
@@ -137,7 +150,21 @@ impl<'a, 'm> Services<'a, 'm> {
             sort,
             visit,
             next,
+            team,
+            barrier,
         }
+    }
+
+    pub(crate) fn tables(&self) -> &'a Tables {
+        self.tables
+    }
+
+    pub(crate) fn pool(&self) -> &'a Pool {
+        self.pool
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        self.machine.limits()
     }
 
     fn view(&mut self, buffer: usize) -> View {
@@ -161,7 +188,7 @@ fn services<'a>(env: *mut c_void) -> &'a mut Services<'a, 'a> {
     unsafe { &mut *env.cast() }
 }
 
-extern "C" fn alloc(env: *mut c_void, buffer: u64, extents: *const i64) -> i64 {
+pub(crate) extern "C" fn alloc(env: *mut c_void, buffer: u64, extents: *const i64) -> i64 {
     let services = services(env);
     let rank = services.machine.shape(buffer as usize).len();
     // SAFETY: code passes one extent per axis of the buffer.
@@ -174,21 +201,21 @@ extern "C" fn alloc(env: *mut c_void, buffer: u64, extents: *const i64) -> i64 {
     i64::from(done)
 }
 
-extern "C" fn free(env: *mut c_void, buffer: u64) -> i64 {
+pub(crate) extern "C" fn free(env: *mut c_void, buffer: u64) -> i64 {
     let services = services(env);
     services.machine.free(buffer as usize);
     services.look(buffer as usize);
     1
 }
 
-extern "C" fn grow(env: *mut c_void, buffer: u64, axis: u64, extent: i64) -> i64 {
+pub(crate) extern "C" fn grow(env: *mut c_void, buffer: u64, axis: u64, extent: i64) -> i64 {
     let services = services(env);
     let done = services.machine.grow(buffer as usize, axis as usize, extent);
     services.look(buffer as usize);
     i64::from(done)
 }
 
-extern "C" fn copy(env: *mut c_void, to: u64, from: u64) -> i64 {
+pub(crate) extern "C" fn copy(env: *mut c_void, to: u64, from: u64) -> i64 {
     let services = services(env);
     let done = services.machine.copy(to as usize, from as usize);
     services.look(to as usize);
@@ -203,7 +230,7 @@ extern "C" fn scalar(env: *mut c_void, number: u64, x: u64, y: u64, z: u64, out:
     let services = services(env);
     let Some(of) = services.tables.scalars.get(number as usize) else { return 0 };
     let checked = services.tables.checked;
-    match services.machine.scalar(of.op, of.elems, of.result, [x, y, z], checked) {
+    match apply_to_bits(of.op, of.elems, of.result, [x, y, z], checked) {
         Some(bits) => {
             // SAFETY: code passes the place of one word.
             unsafe { *out = bits };
@@ -269,5 +296,24 @@ extern "C" fn next(env: *mut c_void, table: u64, n_dims: u64, out: *mut i64) -> 
         // SAFETY: code passes a place for one index per dimension.
         unsafe { *out.add(at) = *index };
     }
+    1
+}
+
+extern "C" fn team(env: *mut c_void, function: Part, argument: *mut c_void, work: i64) -> i64 {
+    let services = services(env);
+    let n_threads = services.machine.n_threads(u64::try_from(work).unwrap_or(0));
+    if n_threads < 2 {
+        return function(&mut services.frame(), argument, 0, 1);
+    }
+    let (code, n_rounds) = crate::team::run(services, n_threads, function, argument);
+    // Counted once more, a limit that was reached has its reason.
+    match services.machine.tick_at_once(n_rounds) {
+        true => code,
+        false => -1,
+    }
+}
+
+/// One thread waits for nobody.
+extern "C" fn barrier(_: *mut c_void) -> i64 {
     1
 }

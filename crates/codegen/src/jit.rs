@@ -10,6 +10,7 @@ use std::ptr;
 use std::sync::{Arc, Mutex};
 
 use einlang_interp::native::{Ended, NativeKernel, NativeMachine};
+use einlang_runtime::pool::Pool;
 use inkwell::llvm_sys::core::LLVMCreateMemoryBufferWithMemoryRangeCopy;
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMErrorRef, LLVMGetErrorMessage};
 use inkwell::llvm_sys::orc2::lljit::{
@@ -26,7 +27,11 @@ use crate::frame::{Frame, Services, Tables};
 pub(crate) const ENTRY: &str = "einlang_kernel";
 
 /// What links objects into the process, one at a time.
-pub(crate) struct Session(Mutex<Linker>);
+pub(crate) struct Session {
+    linker: Mutex<Linker>,
+    /// The threads that code runs on.
+    pool: Arc<Pool>,
+}
 
 struct Linker(LLVMOrcLLJITRef);
 
@@ -48,7 +53,7 @@ impl Drop for Linker {
 
 impl Session {
     /// A session that finds functions of the process.
-    pub(crate) fn new() -> Result<Session, String> {
+    pub(crate) fn new(pool: Pool) -> Result<Session, String> {
         let mut jit = ptr::null_mut();
         // SAFETY: every pointer handed over was made here or by the call before, and each call's
         // error is looked at before its result is used.
@@ -64,7 +69,7 @@ impl Session {
                 ptr::null_mut(),
             ))?;
             LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(jit), process);
-            Ok(Session(Mutex::new(linker)))
+            Ok(Session { linker: Mutex::new(linker), pool: Arc::new(pool) })
         }
     }
 
@@ -76,7 +81,7 @@ impl Session {
         tables: Tables,
     ) -> Result<Code, String> {
         let name = CString::new(name).map_err(|_| "a name with a zero byte".to_owned())?;
-        let linker = self.0.lock().map_err(|_| "linking has failed before".to_owned())?;
+        let linker = self.linker.lock().map_err(|_| "linking has failed before".to_owned())?;
         let mut address = 0;
         // SAFETY: as above; the buffer is a copy that the session takes over.
         unsafe {
@@ -93,7 +98,8 @@ impl Session {
         let entry = unsafe {
             std::mem::transmute::<usize, extern "C" fn(*mut Frame) -> i64>(address as usize)
         };
-        Ok(Code { _session: Arc::clone(self), entry, tables })
+        let pool = Arc::clone(&self.pool);
+        Ok(Code { _session: Arc::clone(self), entry, tables, pool })
     }
 }
 
@@ -103,6 +109,7 @@ pub(crate) struct Code {
     _session: Arc<Session>,
     entry: extern "C" fn(*mut Frame) -> i64,
     tables: Tables,
+    pool: Arc<Pool>,
 }
 
 impl fmt::Debug for Code {
@@ -113,7 +120,7 @@ impl fmt::Debug for Code {
 
 impl NativeKernel for Code {
     fn run(&self, machine: &mut NativeMachine<'_>) -> Result<(), Ended> {
-        let mut services = Services::new(machine, &self.tables);
+        let mut services = Services::new(machine, &self.tables, &self.pool);
         let mut frame = services.frame();
         match (self.entry)(&mut frame) {
             0 => Ok(()),

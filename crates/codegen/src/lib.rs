@@ -3,10 +3,12 @@
 //! | module | owns |
 //! |---|---|
 //! | `emit` | from loop IR to LLVM IR |
+//! | `math` | elementary functions as formulas |
 //! | `optimise` | the host's target, passes, objects |
 //! | `object` | objects as bytes, for the disk |
 //! | `frame` | what code and its surroundings know of each other |
 //! | `jit` | objects in memory, and calling them |
+//! | `team` | code that several threads run together |
 //! | `timed` | code that is kept and timed |
 //!
 //! Invariants: the code does what the loop IR says, and floats are never reassociated by LLVM; the one
@@ -16,14 +18,16 @@
 //! with a cache once per computer: the key is all that the code depends on, namely the text of the
 //! kernel, the processor, the options, and the source of this crate.
 //!
-//! Only this crate knows LLVM. `unsafe` is confined to `jit`, `frame` and the one place that computes
+//! Only this crate knows LLVM. `unsafe` is confined to `jit`, `frame`, `team` and the one place that computes
 //! addresses (`emit/memory.rs`).
 
 mod emit;
 mod frame;
 mod jit;
+mod math;
 mod object;
 mod optimise;
+mod team;
 mod timed;
 
 use std::collections::HashMap;
@@ -34,11 +38,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 use einlang_interp::native::{CodeForm, Made, NativeCompiler, NativeKernel, NativeObject};
 use einlang_loops::ir::Kernel;
 use einlang_runtime::cache::Cache;
+use einlang_runtime::pool::Pool;
 use inkwell::context::Context;
 
 use self::jit::{Code, ENTRY, Session};
 use self::object::Object;
-pub use timed::Timed;
+pub use timed::{Shown, Timed};
 
 /// Code that exists, is being made, or cannot be made, by its key.
 type Known = HashMap<String, Arc<OnceLock<Result<Arc<Code>, String>>>>;
@@ -51,9 +56,23 @@ pub struct Llvm {
     known: Mutex<Known>,
     compiled: AtomicU64,
     from_disk: AtomicU64,
+    in_turns: bool,
+    sanitised: bool,
 }
 
 impl Llvm {
+    /// The same for tests: between two barriers the threads of a team run one after the other, in an
+    /// order that changes, so that missing barriers are found.
+    pub fn in_turns(self) -> Llvm {
+        Llvm { in_turns: true, ..self }
+    }
+
+    /// The same for tests: every access of the code is tested by AddressSanitizer, whose runtime must
+    /// be part of the process.
+    pub fn sanitised(self) -> Llvm {
+        Llvm { sanitised: true, ..self }
+    }
+
     /// A compiler that keeps objects for later runs.
     pub fn with_cache(cache: Cache) -> Llvm {
         Llvm { cache: Some(cache), ..Llvm::default() }
@@ -61,7 +80,8 @@ impl Llvm {
 
     /// Finds the object of a kernel or makes it, and links it.
     fn load(&self, kernel: &Kernel, checked: bool, key: &str) -> Result<Code, String> {
-        let session = self.session.get_or_init(|| Session::new().map(Arc::new)).as_ref();
+        let pool = || if self.in_turns { Pool::in_turns() } else { Pool::default() };
+        let session = self.session.get_or_init(|| Session::new(pool()).map(Arc::new)).as_ref();
         let session = session.map_err(String::clone)?;
         let name = symbol(key);
         if let Some(cache) = &self.cache
@@ -71,7 +91,7 @@ impl Llvm {
             self.from_disk.fetch_add(1, Ordering::Relaxed);
             return session.load(&code, &name, tables);
         }
-        let object = compile(kernel, checked, &name)?;
+        let object = compile(kernel, checked, &name, self.sanitised)?;
         self.compiled.fetch_add(1, Ordering::Relaxed);
         if let Some(cache) = &self.cache {
             cache.put(key, &object.to_bytes());
@@ -82,7 +102,8 @@ impl Llvm {
 
 impl NativeCompiler for Llvm {
     fn compile(&self, kernel: &Kernel, checked: bool) -> Result<Arc<dyn NativeKernel>, String> {
-        let key = key(kernel, checked)?;
+        let sanitised = if self.sanitised { "sanitised\n" } else { "" };
+        let key = format!("{sanitised}{}", key(kernel, checked)?);
         let slot = {
             let mut known = self.known.lock().map_err(|_| "compiling has failed before")?;
             Arc::clone(known.entry(key.clone()).or_default())
@@ -99,7 +120,7 @@ impl NativeCompiler for Llvm {
     }
 
     fn object(&self, kernel: &Kernel, name: &str) -> Result<NativeObject, String> {
-        let Object { tables, code } = compile(kernel, false, name)?;
+        let Object { tables, code } = compile(kernel, false, name, false)?;
         let scalars = tables.scalars.into_iter().map(|of| (of.op, of.elems, of.result));
         Ok(NativeObject {
             code,
@@ -133,10 +154,10 @@ fn symbol(key: &str) -> String {
     format!("kernel_{first:016x}{:016x}", hasher.finish())
 }
 
-fn compile(kernel: &Kernel, checked: bool, name: &str) -> Result<Object, String> {
+fn compile(kernel: &Kernel, checked: bool, name: &str, sanitised: bool) -> Result<Object, String> {
     let context = Context::create();
     let emitted = emit::emit(&context, kernel, checked).map_err(|refused| refused.0)?;
     optimise::rename(&emitted.module, ENTRY, name);
-    let code = optimise::object(&emitted.module)?;
+    let code = optimise::object(&emitted.module, sanitised)?;
     Ok(Object { tables: emitted.tables, code })
 }

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use einlang_interp::native::CodeForm;
 use inkwell::OptimizationLevel;
-use inkwell::attributes::AttributeLoc;
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{
@@ -89,6 +89,19 @@ fn optimise(module: &Module<'_>, machine: &TargetMachine) -> Result<(), String> 
     module.run_passes(passes(module), machine, options).map_err(|e| e.to_string())
 }
 
+/// Lets AddressSanitizer test every access.
+fn sanitise(module: &Module<'_>, machine: &TargetMachine) -> Result<(), String> {
+    let kind = Attribute::get_named_enum_kind_id("sanitize_address");
+    let attribute = module.get_context().create_enum_attribute(kind, 0);
+    for function in module.get_functions().filter(|f| f.count_basic_blocks() > 0) {
+        function.add_attribute(AttributeLoc::Function, attribute);
+    }
+    module.set_triple(&machine.get_triple());
+    module.set_data_layout(&machine.get_target_data().get_data_layout());
+    let options = PassBuilderOptions::create();
+    module.run_passes("asan", machine, options).map_err(|e| e.to_string())
+}
+
 /// A kernel of more instructions gets fewer passes: it is not one hot loop, and the full list would take
 /// longer than most runs of it.
 const LARGE: usize = 3000;
@@ -115,8 +128,12 @@ fn passes(module: &Module<'_>) -> &'static str {
 }
 
 /// The object of a module.
-pub(crate) fn object(module: &Module<'_>) -> Result<Vec<u8>, String> {
+pub(crate) fn object(module: &Module<'_>, sanitised: bool) -> Result<Vec<u8>, String> {
     let machine = machine()?;
+    // Before other passes, which take for granted that no access is outside.
+    if sanitised {
+        sanitise(module, &machine)?;
+    }
     optimise(module, &machine)?;
     let buffer = machine.write_to_memory_buffer(module, FileType::Object);
     Ok(buffer.map_err(|e| e.to_string())?.as_slice().to_vec())

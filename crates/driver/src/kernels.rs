@@ -4,6 +4,7 @@
 
 use einlang_interp::native::CodeForm;
 use einlang_loops::plan::{Choices, Plan, plan};
+use einlang_loops::threads::divide_work;
 use einlang_sema::lower;
 use einlang_tir::host::Program;
 
@@ -17,6 +18,8 @@ pub(crate) enum Form {
     Schedule,
     /// Its loop IR.
     Loops,
+    /// Its loop IR, divided among threads.
+    Teams,
     /// Its code.
     Code(CodeForm),
 }
@@ -55,6 +58,11 @@ fn show(plan: &Plan, view: &View<'_>, form: Form) -> String {
     let code = match form {
         Form::Schedule => return plan.schedule.to_string(),
         Form::Loops => return plan.kernel.to_string(),
+        Form::Teams => {
+            let mut kernel = plan.kernel.clone();
+            divide_work(&mut kernel, 0);
+            return kernel.to_string();
+        }
         Form::Code(code) => code,
     };
     let none = || "LLVM is not part of this build".to_owned();

@@ -144,12 +144,14 @@ stages! {
     Lower "lower" "the host program and its tensor modules" |c, _, _| lowering::print(c, None);
     InlineCalls "inline_calls" "the same, without the functions that have no derivative rule" |c, _, _| lowering::print(c, Some("inline_calls"));
     SplitClauses "split_clauses" "the same, no two clauses with a point in common" |c, _, _| lowering::print(c, Some("split_clauses"));
+    NameSubscripts "name_subscripts" "the same, with subscripts computed from extents as index expressions" |c, _, _| lowering::print(c, Some("name_subscripts"));
     LowerRequests "lower-requests" "the same, with derivatives as ordinary code" |c, _, _| lowering::print(c, Some("lower_requests"));
     LiftLocals "lift_locals" "the same, with what is computed again at every point moved out" |c, _, _| lowering::print(c, Some("lift_locals"));
     FoldConstants "fold_constants" "the same, with constants computed" |c, _, _| lowering::print(c, Some("fold_constants"));
     Simplify "simplify" "the same, nothing computed twice in one place" |c, _, _| lowering::print(c, Some("simplify"));
     Decide "decide" "the schedule of each tensor module: orders, roles and storage" |c, _, view| print_kernels(c, view, Form::Schedule);
     LowerLoops "lower_loops" "the loop IR of each tensor module" |c, _, view| print_kernels(c, view, Form::Loops);
+    DivideWork "divide_work" "the same, with the loops that threads divide among them, and where they wait" |c, _, view| print_kernels(c, view, Form::Teams);
     Llvm "llvm" "the LLVM IR of each kernel, as it is emitted" |c, _, view| print_kernels(c, view, Form::Code(CodeForm::Emitted));
     LlvmPasses "llvm_passes" "the same, after the passes of LLVM" |c, _, view| print_kernels(c, view, Form::Code(CodeForm::Optimised));
     Asm "asm" "the assembly of each kernel, for this computer" |c, _, view| print_kernels(c, view, Form::Code(CodeForm::Assembly));
@@ -210,6 +212,7 @@ impl Stage {
         match self {
             Stage::Decide => Some("schedule"),
             Stage::LowerLoops => Some("loops"),
+            Stage::DivideWork => Some("threads"),
             _ => None,
         }
     }

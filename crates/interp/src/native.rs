@@ -16,7 +16,8 @@ use crate::bytecode::buffer::{Data, Memory};
 use crate::bytecode::keys::Keys;
 use crate::bytecode::{Fault, LARGEST};
 use crate::host::HostFunctions;
-use crate::options::Meter;
+pub use crate::options::Limits;
+use crate::options::{Meter, Options, Threads};
 use crate::profile::{Clock, Marked, Seen, part_of};
 use crate::scalar::{apply, cast};
 use crate::stop::Stop;
@@ -95,6 +96,31 @@ pub enum Ended {
     Trap(u32),
     /// A service refused, and [`NativeMachine`] knows why.
     Refused,
+}
+
+/// Applies an operation to bits; nothing if it traps.
+pub fn apply_to_bits(
+    op: Op,
+    elems: [Elem; 2],
+    result: Elem,
+    x: [u64; 3],
+    checked: bool,
+) -> Option<u64> {
+    apply(op, elems, result, x, checked).ok()
+}
+
+/// Runs the code of a kernel by itself, for tests of compilers.
+pub fn run_alone(
+    kernel: &Kernel,
+    code: &dyn NativeKernel,
+    inputs: &[Arc<TensorValue>],
+    numbers: &[i64],
+    options: &Options,
+) -> Result<Vec<TensorValue>, String> {
+    let meter = Meter::new(options);
+    let machine = NativeMachine::new(kernel, inputs, numbers, &meter, None);
+    let done = machine.and_then(|machine| machine.execute(code));
+    done.map_err(|fault| format!("{fault:?}"))
 }
 
 /// Where the elements of a buffer lie now.
@@ -272,16 +298,21 @@ impl<'r> NativeMachine<'r> {
         self.refused(done.map_err(Fault::from))
     }
 
-    /// Applies an operation to bits; nothing if it traps.
-    pub fn scalar(
-        &self,
-        op: Op,
-        elems: [Elem; 2],
-        result: Elem,
-        x: [u64; 3],
-        checked: bool,
-    ) -> Option<u64> {
-        apply(op, elems, result, x, checked).ok()
+    /// The same, and looks at all limits at once.
+    pub fn tick_at_once(&mut self, n: u64) -> bool {
+        let done = self.meter.step_at_once(n);
+        self.refused(done.map_err(Fault::from))
+    }
+
+    /// What other threads may look at while this one works with them.
+    pub fn limits(&self) -> Limits {
+        self.meter.limits()
+    }
+
+    /// How many threads are worth it for so much work, in thirds of a nanosecond.
+    pub fn n_threads(&self, work: u64) -> usize {
+        let Threads { most, least_work } = self.meter.options().threads;
+        if work < least_work { 1 } else { most }
     }
 
     /// Calls a function of the program around; nothing if it ends the program, which the oracle

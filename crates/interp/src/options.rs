@@ -5,6 +5,7 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::fmt;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -16,6 +17,7 @@ use crate::profile::Profile;
 use einlang_loops::checkpoint::Checkpoint;
 use einlang_loops::decide::Storage;
 use einlang_loops::schedule::Schedule;
+use einlang_runtime::pool::n_processors;
 
 use crate::report::Report;
 use crate::stop::{Stop, StopCode};
@@ -53,6 +55,8 @@ pub struct Options {
     pub checkpoint: Checkpoint,
     /// Schedules that replace those a backend would choose.
     pub schedules: Vec<Schedule>,
+    /// On how many threads machine code runs.
+    pub threads: Threads,
     /// Where it is written down how the tensor code was evaluated.
     pub report: Report,
     /// Where the time of machine code is written down, if it is measured.
@@ -73,6 +77,11 @@ impl Kept {
     /// An empty store.
     pub fn new() -> Kept {
         Kept(Some(Store::default()))
+    }
+
+    /// Whether every module of a program has its code.
+    pub fn has_all(&self, program: &einlang_tir::host::Program) -> bool {
+        program.modules.iter().all(|module| self.get(&module.name).is_some())
     }
 
     pub(crate) fn get(&self, module: &str) -> Option<Result<Arc<Compiled>, String>> {
@@ -116,29 +125,83 @@ impl PartialEq for Resident {
     }
 }
 
+/// On how many threads machine code runs. What it computes does not depend on that.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Threads {
+    /// At most so many.
+    pub most: usize,
+    /// Less work than this, in thirds of a nanosecond, is left to one.
+    pub least_work: u64,
+}
+
+impl Default for Threads {
+    /// As many as there are processors, for more than some 20 microseconds of work.
+    fn default() -> Threads {
+        Threads { most: n_processors(), least_work: 60_000 }
+    }
+}
+
+/// What threads that work for an evaluation may look at: whether it should stop.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    steps: Option<u64>,
+    deadline: Option<Instant>,
+    interrupt: Interrupt,
+}
+
+impl Limits {
+    /// Whether so many steps, the clock or somebody else ends the evaluation.
+    pub fn are_reached(&self, n_steps: u64) -> bool {
+        self.steps.is_some_and(|most| n_steps > most)
+            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+            || self.interrupt.is_set()
+    }
+}
+
 /// A switch by which somebody else stops an evaluation. Its copies are one switch.
-#[derive(Clone, Debug, Default)]
-pub struct Interrupt(Arc<AtomicBool>);
+#[derive(Clone, Default)]
+pub struct Interrupt {
+    set: Arc<AtomicBool>,
+    ask: Option<Arc<Ask>>,
+}
+
+/// A question whether to stop. It is asked often, by the thread that evaluates.
+type Ask = dyn Fn() -> bool + Send + Sync;
 
 impl Interrupt {
+    /// A switch that is also used when this answers yes. It is asked every few thousand steps, so it
+    /// should answer quickly.
+    pub fn asking(ask: impl Fn() -> bool + Send + Sync + 'static) -> Interrupt {
+        Interrupt { set: Arc::default(), ask: Some(Arc::new(ask)) }
+    }
+
     /// Stops the evaluation soon.
     pub fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.set.store(true, Ordering::Relaxed);
     }
 
     /// Whether it was used; from then on it is as new.
     pub fn take(&self) -> bool {
-        self.0.swap(false, Ordering::Relaxed)
+        self.set.swap(false, Ordering::Relaxed)
     }
 
     fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        if self.ask.as_ref().is_some_and(|ask| ask()) {
+            self.set();
+        }
+        self.set.load(Ordering::Relaxed)
+    }
+}
+
+impl fmt::Debug for Interrupt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Interrupt").field(&self.set).finish()
     }
 }
 
 impl PartialEq for Interrupt {
     fn eq(&self, other: &Interrupt) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.set, &other.set)
     }
 }
 
@@ -159,6 +222,7 @@ impl Default for Options {
             storage: Storage::default(),
             checkpoint: Checkpoint::default(),
             schedules: Vec::new(),
+            threads: Threads::default(),
             report: Report::default(),
             profile: None,
             kept: Kept::default(),
@@ -229,6 +293,20 @@ impl Meter {
             true => Ok(()),
             false => self.check(after),
         }
+    }
+
+    /// Counts steps and looks at every limit.
+    pub(crate) fn step_at_once(&self, n: u64) -> Result<(), Stop> {
+        let after = self.0.steps.get().saturating_add(n);
+        self.0.steps.set(after);
+        self.check(after)
+    }
+
+    /// What is left until limits are reached.
+    pub(crate) fn limits(&self) -> Limits {
+        let options = &self.0.options;
+        let steps = options.steps.map(|most| most.saturating_sub(self.0.steps.get()));
+        Limits { steps, deadline: options.deadline, interrupt: options.interrupt.clone() }
     }
 
     #[cold]

@@ -9,6 +9,7 @@
 //! | `regroup` | groups that a schedule runs in one nest |
 //! | [`lower`] | the loop IR that a schedule directs, mechanically |
 //! | `improve` | what is done to loop IR once it is there |
+//! | [`threads`] | which loops of a kernel are divided among threads |
 //! | [`ir`] | the loop IR |
 //! | [`plan`] | all of that for one module, as one list |
 //!
@@ -25,6 +26,7 @@ pub mod plan;
 mod regroup;
 pub mod schedule;
 mod text;
+pub mod threads;
 pub mod window;
 
 pub use text::TextError;

@@ -8,6 +8,7 @@
 //! | [`mod@cache`] | a folder of things that took long to make |
 //! | [`files`] | reading within a limit, writing as a whole or not at all |
 //! | [`permits`] | which paths a program may read and write |
+//! | [`pool`] | threads that stay, teams of them, barriers |
 //! | [`error`] | what can go wrong, as data |
 //!
 //! Invariants: nothing here knows the compiler; no file makes this crate panic, and none makes it
@@ -20,6 +21,7 @@ pub mod error;
 pub mod files;
 pub mod formats;
 pub mod permits;
+pub mod pool;
 
 pub use array::{Array, Elem};
 pub use error::{FileError, Kind};

@@ -69,6 +69,10 @@ pub(crate) struct LimitArgs {
     /// Compute tensors as the schedules in this file say, which `einlang ir --after decide` prints
     #[arg(long, value_name = "FILE")]
     schedule: Vec<PathBuf>,
+    /// On how many threads machine code runs; results do not depend on it [default: EINLANG_THREADS,
+    /// or as many as there are processors]
+    #[arg(long, value_name = "N", value_parser = running::threads)]
+    threads: Option<usize>,
     /// Neither use nor keep machine code of other runs
     #[arg(long)]
     no_cache: bool,
@@ -157,6 +161,7 @@ impl LimitArgs {
             memory: self.max_memory.unwrap_or(usual.memory),
             depth: self.max_depth.unwrap_or(usual.depth),
             steps: self.max_steps,
+            threads: running::chosen_threads(self.threads, usual.threads),
             ..usual
         }
     }

@@ -5,8 +5,10 @@ mod amounts;
 mod console;
 mod interrupt;
 mod progress;
+mod threads;
 
 pub(crate) use amounts::{bytes, duration};
 pub(crate) use console::{Console, Target};
 pub(crate) use interrupt::{cancel_with, watch};
 pub(crate) use progress::Progress;
+pub(crate) use threads::{chosen_threads, threads};

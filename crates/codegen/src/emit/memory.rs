@@ -6,7 +6,8 @@
 
 #![allow(unsafe_code)]
 
-use einlang_loops::ir::{Access, Buffer, BufferId, Layout, Subscript};
+use einlang_loops::ir::{Access, Buffer, BufferId, Layout, Stmt, Subscript};
+use einlang_loops::threads::MOST_ON_STACK;
 use einlang_tir::types::Elem;
 use inkwell::IntPredicate;
 use inkwell::types::BasicType;
@@ -14,9 +15,6 @@ use inkwell::values::{BasicValue, BasicValueEnum, InstructionValue, IntValue, Po
 
 use super::{Emit, Refused, Result};
 use crate::frame::{Field, VIEW_WORDS};
-
-/// The most elements of a buffer on the stack.
-const MOST_ON_STACK: i64 = 256;
 
 /// The slots of one buffer.
 pub(super) struct Slots<'c> {
@@ -28,7 +26,58 @@ pub(super) struct Slots<'c> {
     fixed: Option<Vec<i64>>,
 }
 
+impl<'c> Slots<'c> {
+    /// Slots of a buffer that is not used.
+    pub(super) fn nowhere(&self) -> Slots<'c> {
+        let (extents, strides) = (self.extents.clone(), self.strides.clone());
+        Slots { data: self.data, marks: self.marks, extents, strides, fixed: self.fixed.clone() }
+    }
+}
+
 impl<'c> Emit<'c, '_> {
+    /// All that changes about a buffer: where its elements and marks lie, and its extents.
+    pub(super) fn described(&self, buffer: usize) -> Result<Vec<BasicValueEnum<'c>>> {
+        let slots = &self.buffers[buffer];
+        let pointer = self.context.ptr_type(Default::default());
+        let mut all = vec![
+            self.builder.build_load(pointer, slots.data, "data")?,
+            self.builder.build_load(pointer, slots.marks, "marks")?,
+        ];
+        for extent in &slots.extents {
+            all.push(self.builder.build_load(self.i64_type(), *extent, "extent")?);
+        }
+        Ok(all)
+    }
+
+    /// Sets up the slots of a buffer in another function by what was described.
+    pub(super) fn take_over(
+        &mut self,
+        buffer: usize,
+        outer: &Slots<'c>,
+        described: &mut dyn Iterator<Item = BasicValueEnum<'c>>,
+    ) -> Result<()> {
+        let missing = || Refused("a buffer is not described".to_owned());
+        self.buffers[buffer].fixed = outer.fixed.clone();
+        for slot in [self.buffers[buffer].data, self.buffers[buffer].marks] {
+            self.builder.build_store(slot, described.next().ok_or_else(missing)?)?;
+        }
+        let tests =
+            |stmt: &Stmt| matches!(stmt, Stmt::CheckShape(of, _) if of.0 as usize == buffer);
+        let is_checked = buffer >= self.kernel.n_inputs || self.kernel.body.stmts.iter().any(tests);
+        let mut extents = Vec::new();
+        for dim in &self.kernel.buffers[buffer].dims {
+            let given = described.next().ok_or_else(missing)?.into_int_value();
+            // Sizes say more than numbers: strides that come from them are the same for all buffers.
+            let mut is_size = dim.layout != Layout::Open && is_checked;
+            dim.extent.for_each_var(&mut |var| {
+                is_size &= self.kernel.sizes.iter().any(|(size, _)| *size == var)
+                    && (self.vars.contains_key(&var) || self.known.contains_key(&var));
+            });
+            extents.push(if is_size { self.quasi(&dim.extent)? } else { given });
+        }
+        self.set_shape(buffer, &extents)
+    }
+
     /// Slots for a buffer.
     pub(super) fn slots(&self, buffer: usize) -> Result<Slots<'c>> {
         let of = &self.kernel.buffers[buffer];
@@ -184,7 +233,9 @@ impl<'c> Emit<'c, '_> {
                 _ => return Ok(false),
             }
         }
-        if !of.stack || of.marks {
+        // What the threads of a team share lies with none of them.
+        let is_shared = self.threads.is_some_and(|threads| !threads.divided);
+        if !of.stack || of.marks || is_shared {
             return Ok(false);
         }
         let elem = self.memory_type(of.elem);
@@ -201,6 +252,9 @@ impl<'c> Emit<'c, '_> {
         if self.on_stack(number)? {
             let extents = self.wanted(&self.kernel.buffers[number])?;
             return self.set_shape(number, &extents);
+        }
+        if self.threads.is_some_and(|threads| threads.divided) {
+            return Err(Refused("a thread needs memory of its own".to_owned()));
         }
         let of = &self.kernel.buffers[number];
         let extents = self.wanted(of)?;

@@ -10,16 +10,20 @@
 //! | `index.rs` | index expressions, bounds, conditions on indices |
 //! | `memory.rs` | buffers: where they lie, addresses, tests |
 //! | `op.rs`, `cast.rs`, `narrow.rs` | scalar operations, conversions, narrow floats |
+//! | `math.rs` | elementary functions |
 //! | `fold.rs`, `sums.rs`, `keys.rs` | folds, sums in pairs, reductions by keys |
 //! | `lanes/` | loops whose rounds are lanes of vectors |
 //! | `short.rs` | loops and folds that are written out |
+//! | `team.rs`, `estimate.rs` | what threads run together, and how much work it is |
 //! | `service.rs` | calls of the surroundings |
 
 mod cast;
+mod estimate;
 mod fold;
 mod index;
 mod keys;
 mod lanes;
+mod math;
 mod memory;
 mod narrow;
 mod op;
@@ -27,6 +31,7 @@ mod service;
 mod short;
 mod stmt;
 mod sums;
+mod team;
 
 use std::collections::HashMap;
 
@@ -104,6 +109,7 @@ pub(crate) fn emit<'c>(
         known: HashMap::new(),
         buffers: Vec::new(),
         lanes: None,
+        threads: None,
         tables: Tables { checked, ..Tables::default() },
     };
     emit.builder.position_at_end(body);
@@ -121,6 +127,7 @@ fn has_roles(block: &Block) -> bool {
     block.stmts.iter().any(|stmt| match stmt {
         Stmt::Loop(of) => matches!(of.role, Role::Lane(_) | Role::Unroll(_)) || has_roles(&of.body),
         Stmt::If { then, otherwise, .. } => has_roles(then) || has_roles(otherwise),
+        Stmt::Team(block) => has_roles(block),
         _ => false,
     })
 }
@@ -147,6 +154,8 @@ struct Emit<'c, 'k> {
     buffers: Vec<Slots<'c>>,
     /// The lanes, inside a loop of them.
     lanes: Option<lanes::Lanes<'c>>,
+    /// The threads, inside a team.
+    threads: Option<team::Threads<'c>>,
     tables: Tables,
 }
 

@@ -120,6 +120,11 @@ impl<'c> Emit<'c, '_> {
                 b.build_float_compare(how, size.into_float_value(), infinity, "finite")?.into()
             }
             _ => {
+                let elem = if ty == self.context.f32_type() { Elem::F32 } else { Elem::F64 };
+                let values: Vec<_> = x.iter().map(|x| (*x).into()).collect();
+                if let Some(value) = self.by_formula(op, elem, &values)? {
+                    return Ok(Some(value));
+                }
                 let Some(name) = intrinsic(op) else { return Ok(None) };
                 let args: Vec<_> = x.iter().map(|x| (*x).into()).collect();
                 self.intrinsic(name, &[ty.into()], &args)?

@@ -50,7 +50,7 @@ impl<'c> Emit<'c, '_> {
 
     /// The rounds of a loop that is written out.
     pub(super) fn short(&self, of: &Loop) -> Option<Vec<i64>> {
-        if of.until.is_some() {
+        if of.until.is_some() || of.own {
             return None;
         }
         let rounds = self.few(&of.range)?;

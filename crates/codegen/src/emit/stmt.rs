@@ -98,6 +98,8 @@ impl<'c> Emit<'c, '_> {
                 self.builder.build_return(Some(&self.i64(i64::from(site.0) + 1)))?;
                 self.at(self.block("after"));
             }
+            Stmt::Team(block) => self.team(block)?,
+            Stmt::Barrier => self.barrier()?,
         }
         Ok(())
     }
@@ -191,6 +193,10 @@ impl<'c> Emit<'c, '_> {
     }
 
     fn looped(&mut self, of: &Loop) -> Result<()> {
+        self.in_part(of, |emit| emit.rounds_of_loop(of))
+    }
+
+    fn rounds_of_loop(&mut self, of: &Loop) -> Result<()> {
         if self.lanes.is_none()
             && !self.tables.checked
             && let Some(width) = has_lanes(self.kernel, of)
@@ -204,6 +210,7 @@ impl<'c> Emit<'c, '_> {
         self.looped_in_lanes(of.range.var);
         let range = &of.range;
         let (lo, hi) = (self.bound(&range.lo)?, self.bound(&range.hi)?);
+        let (lo, hi) = self.own_part(of, lo, hi)?;
         let var = self.var_slot(range.var)?;
         let (before, top) = (self.block("before"), self.block("round"));
         let (finished, end) = (self.block("finished"), self.block("end"));

@@ -27,6 +27,7 @@ use einlang_loops::checkpoint::{Checkpoint, OVER_BUDGET};
 use einlang_loops::ir::{Kernel, SiteId, verify};
 use einlang_loops::plan::{Choices, Plan, plan};
 use einlang_loops::schedule::Checkpoints;
+use einlang_loops::threads::divide_work;
 use einlang_tir::module::Module;
 
 use self::buffer::Memory;
@@ -110,6 +111,9 @@ impl Compiled {
         let native = options.native.as_ref().filter(|_| options.backend == Backend::Native);
         if native.is_some() {
             breathe::breathe(&mut kernel);
+            if options.threads.most > 1 {
+                divide_work(&mut kernel, options.threads.least_work / 4);
+            }
         }
         let problems = if cfg!(debug_assertions) { verify(&kernel) } else { Vec::new() };
         if let Some(problem) = problems.first() {

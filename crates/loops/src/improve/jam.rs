@@ -61,7 +61,7 @@ impl Jam<'_> {
         let mut stmts = vec![Stmt::Bind { var: base, expr: range.lo.clone() }];
         stmts.extend(self.jam(copies)?);
         let next = Range { lo: range.lo.add_constant(i64::from(n)).ok()?, ..range.clone() };
-        let beyond = Loop { range: next, role: Role::Seq, until: None, body: beyond };
+        let beyond = Loop { range: next, role: Role::Seq, own: false, until: None, body: beyond };
         stmts.push(Stmt::Loop(Box::new(beyond)));
         let rest = Loop { role: Role::Seq, ..of.clone() };
         Some(Stmt::If {

@@ -26,8 +26,8 @@ use crate::schedule::Schedule;
 pub(crate) fn improve(kernel: &mut Kernel, schedule: &Schedule) {
     share::share_values(kernel);
     specialise::specialise_sizes(kernel, &schedule.variant);
-    if schedule.fma {
-        contract::contract_products(kernel);
+    if schedule.fma || schedule.chains {
+        contract::contract_products(kernel, schedule.fma);
     }
     if jam::jam_rounds(kernel) {
         share::share_values(kernel);

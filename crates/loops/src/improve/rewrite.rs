@@ -54,6 +54,7 @@ pub(super) fn blocks(stmt: &mut Stmt, visit: &mut dyn FnMut(&mut Block)) {
             }
         }
         Stmt::Fold(fold) => fold_blocks(fold, visit),
+        Stmt::Team(block) => visit(block),
         _ => {}
     }
 }

@@ -15,15 +15,16 @@
 //! | `stmt.rs` | statements |
 //! | `print.rs`, `parse.rs`, `parse_stmt.rs` | the text form |
 //! | `verify.rs` | the invariants |
+//! | `visit.rs` | visiting statements |
 //!
-//! Absences: no tensors of tensors, no names of the source but for messages, no lanes, tiles or
-//! barriers yet.
+//! Absences: no tensors of tensors, no names of the source but for messages.
 
 mod parse;
 mod parse_stmt;
 mod print;
 mod stmt;
 mod verify;
+mod visit;
 
 use einlang_index::{Quasi, Var, Vars};
 use einlang_tir::types::{Elem, Ident, Loc};
@@ -36,6 +37,7 @@ pub use stmt::{
     Subscript, UntilLoop,
 };
 pub use verify::{Problem, verify};
+pub use visit::{Uses, blocks, each_stmt};
 
 /// A position in [`Kernel::buffers`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -155,6 +155,8 @@ impl Reader<'_> {
     fn effect(&mut self, word: &str) -> Parsed<Stmt> {
         let stmt = match word {
             "loop" => return self.looped(),
+            "team" => return Ok(Stmt::Team(self.braced()?)),
+            "barrier" => Stmt::Barrier,
             "bind" => {
                 let var = self.var()?;
                 self.cursor.expect("=")?;
@@ -249,6 +251,7 @@ impl Reader<'_> {
     fn looped(&mut self) -> Parsed<Stmt> {
         let range = self.range()?;
         let role = parse_role(&mut self.cursor)?;
+        let own = self.cursor.eat_word("own");
         let body = self.braced()?;
         let mut until = None;
         if self.cursor.eat_word("until") {
@@ -271,7 +274,7 @@ impl Reader<'_> {
             self.declare(&values);
             until = Some(UntilLoop { extent, first, condition, converged, buffers });
         }
-        Ok(Stmt::Loop(Box::new(Loop { range, role, until, body })))
+        Ok(Stmt::Loop(Box::new(Loop { range, role, own, until, body })))
     }
 
     fn fold(&mut self, results: Vec<Value>) -> Parsed<Stmt> {

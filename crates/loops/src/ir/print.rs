@@ -197,14 +197,20 @@ impl Printer<'_> {
                 format!("assert {} site {};", self.condition(condition), site.0)
             }
             Stmt::Trap(site) => format!("trap {};", site.0),
+            Stmt::Team(block) => {
+                self.line(depth, "team {");
+                self.block(block, depth + 1);
+                "}".to_owned()
+            }
+            Stmt::Barrier => "barrier;".to_owned(),
         };
         self.line(depth, &line);
     }
 
     fn looped(&mut self, of: &Loop, depth: usize) {
-        let role = show_role(of.role);
+        let (role, own) = (show_role(of.role), if of.own { " own" } else { "" });
         let range = self.range(&of.range);
-        self.line(depth, &format!("loop {range} {role} {{"));
+        self.line(depth, &format!("loop {range} {role}{own} {{"));
         self.block(&of.body, depth + 1);
         if let Some(until) = &of.until {
             let grows: Vec<String> = until.buffers.iter().map(|b| b.0.to_string()).collect();

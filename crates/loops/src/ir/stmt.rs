@@ -95,6 +95,14 @@ impl Role {
     pub fn is_free(self) -> bool {
         self != Role::Seq
     }
+
+    /// How many rounds stay with one thread where a loop is divided, counted from the first.
+    pub fn grain(self) -> i64 {
+        match self {
+            Role::Lane(width) => i64::from(width),
+            _ => 1,
+        }
+    }
 }
 
 /// The values of an index: `lo..hi`, downwards if `down`.
@@ -117,6 +125,8 @@ pub struct Loop {
     pub range: Range,
     /// Who runs the rounds.
     pub role: Role,
+    /// Whether each thread of the team around runs a part of the rounds that is its own.
+    pub own: bool,
     /// What ends it early.
     pub until: Option<UntilLoop>,
     /// One round.
@@ -316,4 +326,9 @@ pub enum Stmt {
     },
     /// Traps.
     Trap(SiteId),
+    /// Statements that all threads of a team run, each by itself: they take the same branches, and
+    /// divide the rounds of loops that are [`Loop::own`] among them.
+    Team(Block),
+    /// The threads of a team wait here for each other.
+    Barrier,
 }

@@ -7,6 +7,8 @@
 //!    used, are stored to only if they are no input, and windows have at least one plane.
 //! 4. `typed`: operations, conditions, stores, yields and folds have fitting types.
 //! 5. `sites`: the sites exist, and an access that was not proved has one.
+//! 6. `teams`: between two barriers of a team, a place that one thread stores to is touched by no
+//!    other ([`crate::threads`]).
 
 use std::collections::{HashMap, HashSet};
 
@@ -47,6 +49,9 @@ pub fn verify(kernel: &Kernel) -> Vec<Problem> {
     verifier.block(&kernel.body, &[]);
     for output in &kernel.outputs {
         verifier.buffer(*output, None);
+    }
+    for problem in crate::threads::check_teams(kernel) {
+        verifier.add("teams", problem);
     }
     verifier.problems
 }
@@ -267,6 +272,7 @@ impl Verifier<'_> {
                 self.site(*site);
             }
             Stmt::Trap(site) => self.site(*site),
+            Stmt::Team(block) => self.block(block, &[]),
             _ => {}
         }
     }

@@ -96,7 +96,13 @@ impl Lower<'_> {
         let hi = MinMax::Value(Quasi::from(width));
         let range = Range { var: block, lo: MinMax::from(0), hi, down };
         let body = Block { stmts, results: Vec::new() };
-        out.push(Stmt::Loop(Box::new(Loop { range, role: Role::Seq, until: None, body })));
+        out.push(Stmt::Loop(Box::new(Loop {
+            range,
+            role: Role::Seq,
+            own: false,
+            until: None,
+            body,
+        })));
         Ok(())
     }
 

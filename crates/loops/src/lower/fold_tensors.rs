@@ -152,5 +152,5 @@ fn when(condition: Condition, stmts: Vec<Stmt>) -> Stmt {
 
 fn looped(range: Range, stmts: Vec<Stmt>) -> Stmt {
     let body = Block { stmts, results: Vec::new() };
-    Stmt::Loop(Box::new(Loop { range, role: Role::Seq, until: None, body }))
+    Stmt::Loop(Box::new(Loop { range, role: Role::Seq, own: false, until: None, body }))
 }

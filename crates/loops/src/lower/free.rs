@@ -62,12 +62,14 @@ pub(crate) fn each_buffer(stmt: &Stmt, visit: &mut dyn FnMut(BufferId)) {
                 each_in(block, visit);
             }
         }
+        Stmt::Team(block) => each_in(block, visit),
         Stmt::Op { .. }
         | Stmt::Index { .. }
         | Stmt::Bind { .. }
         | Stmt::Param { .. }
         | Stmt::Call { .. }
         | Stmt::Assert { .. }
-        | Stmt::Trap(_) => {}
+        | Stmt::Trap(_)
+        | Stmt::Barrier => {}
     }
 }

@@ -43,6 +43,10 @@ impl Lower<'_> {
         if let Some(until) = &group.until {
             length_is_not_needed_inside(group, until)?;
         }
+        let mut packed = Vec::new();
+        for pack in &schedule.packs {
+            packed.push((pack.tensor.clone(), self.pack(pack, out)?));
+        }
         let mut open = Vec::new();
         for (binding, tensor) in group.bindings.iter().zip(&schedule.tensors) {
             let until = group.until.as_ref().map(|until| until.extent);
@@ -61,6 +65,7 @@ impl Lower<'_> {
         let domains = self.domains(group)?;
         self.nest(group, &schedule.nest, domains, until, out)?;
         self.around.pop();
+        self.tensors.extend(packed.into_iter().rev());
         Ok(())
     }
 

@@ -10,7 +10,7 @@
 //! | file | owns |
 //! |---|---|
 //! | `scan.rs` | loops over domains |
-//! | `pack.rs` | copies of inputs in panels |
+//! | `pack.rs` | copies of tensors in panels |
 //! | `group.rs`, `nest.rs` | groups, their memory, their loops |
 //! | `split.rs`, `peel.rs` | rounds and points that are computed apart, so that the others need no tests |
 //! | `region.rs`, `read.rs`, `fold.rs` | what is computed at a point |

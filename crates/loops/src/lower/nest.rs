@@ -172,7 +172,7 @@ impl Lower<'_> {
         self.context = outer;
         let ended = until.is_some();
         let role = if self.resumed.contains(&var) { Role::Seq } else { rounds.role };
-        let stmt = Stmt::Loop(Box::new(Loop { range, role, until, body }));
+        let stmt = Stmt::Loop(Box::new(Loop { range, role, own: false, until, body }));
         out.extend(guarded(before, vec![stmt]));
         if ended { self.ready(out) } else { Ok(()) }
     }
@@ -288,7 +288,7 @@ impl Lower<'_> {
                     Role::Lane(_) if !innermost => Role::Par,
                     role => role,
                 };
-                out.push(Stmt::Loop(Box::new(Loop { range, role, until: None, body })));
+                out.push(Stmt::Loop(Box::new(Loop { range, role, own: false, until: None, body })));
                 Ok(())
             }
         }

@@ -257,6 +257,6 @@ impl Lower<'_> {
 fn in_loops(ranges: Vec<Range>, stmts: Vec<Stmt>) -> Vec<Stmt> {
     ranges.into_iter().rev().fold(stmts, |stmts, range| {
         let body = Block { stmts, results: Vec::new() };
-        vec![Stmt::Loop(Box::new(Loop { range, role: Role::Seq, until: None, body }))]
+        vec![Stmt::Loop(Box::new(Loop { range, role: Role::Seq, own: false, until: None, body }))]
     })
 }

@@ -224,7 +224,13 @@ impl Lower<'_> {
         let (lo, hi) = (Quasi::from(first), Quasi::from(end).add_constant(1)?);
         let range = Range { var: round, lo: lo.into(), hi: hi.into(), down: false };
         let body = Block { stmts, results: Vec::new() };
-        out.push(Stmt::Loop(Box::new(Loop { range, role: Role::Seq, until: None, body })));
+        out.push(Stmt::Loop(Box::new(Loop {
+            range,
+            role: Role::Seq,
+            own: false,
+            until: None,
+            body,
+        })));
         self.bring_back(again(), &ahead, sweep, !replay.down, out)
     }
 
@@ -262,7 +268,7 @@ impl Lower<'_> {
 fn looped(var: Var, (lo, hi): (i64, i64), stmts: Vec<Stmt>) -> Stmt {
     let range = Range { var, lo: MinMax::from(lo), hi: MinMax::from(hi), down: false };
     let body = Block { stmts, results: Vec::new() };
-    Stmt::Loop(Box::new(Loop { range, role: Role::Seq, until: None, body }))
+    Stmt::Loop(Box::new(Loop { range, role: Role::Seq, own: false, until: None, body }))
 }
 
 /// Statements under a condition.

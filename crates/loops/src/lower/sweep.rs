@@ -47,6 +47,9 @@ pub(super) fn between(var: Var, from: Var, to: Var) -> Result<Set> {
     Ok(Set::new([Constraint::ge(&var, &from)?, Constraint::lt(&var, &to)?])?)
 }
 
+/// What happens in a segment.
+type Inside<'f, 'm> = dyn FnMut(&mut Lower<'m>, &Parts, &mut Vec<Stmt>) -> Result<()> + 'f;
+
 impl<'m> Lower<'m> {
     /// All groups of a module, some of them in sweeps.
     pub(super) fn in_sweeps(&mut self, replay: &Replay, out: &mut Vec<Stmt>) -> Result<()> {
@@ -269,7 +272,7 @@ impl<'m> Lower<'m> {
         sweep: Sweep,
         down: bool,
         out: &mut Vec<Stmt>,
-        inside: &mut dyn FnMut(&mut Self, &Parts, &mut Vec<Stmt>) -> Result<()>,
+        inside: &mut Inside<'_, 'm>,
     ) -> Result<()> {
         let (stmts, ()) = self.in_loop(sweep.segment, down, |lower, out| {
             let parts = lower.parts(replay, sweep, out)?;
@@ -278,7 +281,13 @@ impl<'m> Lower<'m> {
         let hi = MinMax::Value(Quasi::from(sweep.count));
         let range = Range { var: sweep.segment, lo: MinMax::from(0), hi, down };
         let body = Block { stmts, results: Vec::new() };
-        out.push(Stmt::Loop(Box::new(Loop { range, role: Role::Seq, until: None, body })));
+        out.push(Stmt::Loop(Box::new(Loop {
+            range,
+            role: Role::Seq,
+            own: false,
+            until: None,
+            body,
+        })));
         Ok(())
     }
 

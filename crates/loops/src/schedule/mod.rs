@@ -27,6 +27,9 @@ pub struct Schedule {
     pub module: String,
     /// Whether a product that is added may be rounded together with the sum.
     pub fma: bool,
+    /// Whether sums of floats in lanes are chains over blocks of terms, their products rounded
+    /// together with the sum.
+    pub chains: bool,
     /// Sizes for which there is code of its own, by their names.
     pub variant: Vec<(String, i64)>,
     /// Inputs that are copied first, into panels.
@@ -37,10 +40,10 @@ pub struct Schedule {
     pub replay: Option<Replay>,
 }
 
-/// An input in panels: so many planes of an axis lie next to each other, panel after panel.
+/// A tensor in panels: so many planes of an axis lie next to each other, panel after panel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pack {
-    /// The input.
+    /// The tensor.
     pub tensor: Ident,
     /// The axis that is divided.
     pub axis: usize,
@@ -51,6 +54,8 @@ pub struct Pack {
 /// The schedule of a group.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GroupSchedule {
+    /// What it reads of earlier groups and inputs that is copied first, into panels.
+    pub packs: Vec<Pack>,
     /// Its tensors, in the order of the module.
     pub tensors: Vec<TensorSchedule>,
     /// The order of its points.

@@ -25,13 +25,12 @@ use crate::text::{Cursor, Parsed, TextError, show_name};
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fma = if self.fma { " fma" } else { "" };
-        writeln!(f, "schedule {}{fma} {{", show_name(&self.module))?;
+        let chains = if self.chains { " chains" } else { "" };
+        writeln!(f, "schedule {}{fma}{chains} {{", show_name(&self.module))?;
         for (name, value) in &self.variant {
             writeln!(f, "  variant {} = {value};", show_name(name))?;
         }
-        for Pack { tensor, axis, width } in &self.packs {
-            writeln!(f, "  pack {} axis {axis} by {width};", show_name(tensor.as_str()))?;
-        }
+        self.packs.iter().try_for_each(|pack| show_pack(pack, 1, f))?;
         if let Some(replay) = &self.replay {
             replay.fmt(f)?;
         }
@@ -40,8 +39,14 @@ impl fmt::Display for Schedule {
     }
 }
 
+fn show_pack(pack: &Pack, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let (indent, Pack { tensor, axis, width }) = ("  ".repeat(depth), pack);
+    writeln!(f, "{indent}pack {} axis {axis} by {width};", show_name(tensor.as_str()))
+}
+
 fn show_group(group: &GroupSchedule, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str("  group {\n")?;
+    group.packs.iter().try_for_each(|pack| show_pack(pack, 2, f))?;
     for tensor in &group.tensors {
         let storage: Vec<String> = tensor.storage.iter().map(show_layout).collect();
         let compute = match tensor.compute {
@@ -123,6 +128,7 @@ pub fn parse_schedules(text: &str) -> Result<Vec<Schedule>, TextError> {
         cursor.expect_word("schedule")?;
         let mut schedule = Schedule { module: cursor.name()?, ..Schedule::default() };
         schedule.fma = cursor.eat_word("fma");
+        schedule.chains = cursor.eat_word("chains");
         cursor.expect("{")?;
         while cursor.eat_word("variant") {
             let name = cursor.name()?;
@@ -160,7 +166,10 @@ fn parse_pack(cursor: &mut Cursor<'_>) -> Parsed<Pack> {
 fn parse_group(cursor: &mut Cursor<'_>) -> Parsed<GroupSchedule> {
     cursor.expect_word("group")?;
     cursor.expect("{")?;
-    let mut tensors = Vec::new();
+    let (mut packs, mut tensors) = (Vec::new(), Vec::new());
+    while cursor.eat_word("pack") {
+        packs.push(parse_pack(cursor)?);
+    }
     while cursor.eat_word("tensor") {
         let name = Ident::new(&cursor.name()?);
         let compute = match &cursor.name()?[..] {
@@ -183,7 +192,7 @@ fn parse_group(cursor: &mut Cursor<'_>) -> Parsed<GroupSchedule> {
     }
     let nest = parse_nest(cursor, &tensors)?;
     cursor.expect("}")?;
-    Ok(GroupSchedule { tensors, nest })
+    Ok(GroupSchedule { packs, tensors, nest })
 }
 
 pub(crate) fn parse_layout(cursor: &mut Cursor<'_>) -> Parsed<Layout> {

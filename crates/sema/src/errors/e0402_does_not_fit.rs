@@ -200,6 +200,14 @@ fn expected(message: String, wanted: &str, found: &str, span: Span) -> Diagnosti
     Diagnostic::error(Code::E0402, message, span, format!("this is `{found}`")).with_help(help)
 }
 
+/// A value whose type nothing tells: `[]` and `None` have one only where something says it.
+pub(crate) fn undecided_type(span: Span) -> Diagnostic {
+    let message = "nothing says what type this value has";
+    Diagnostic::error(Code::E0402, message, span, "its type is not decided").with_help(
+        "annotate the binding, as in `let xs: [f32; 0] = [];` or `let o: Option<i32> = None;`",
+    )
+}
+
 /// A loaded value whose type nothing tells.
 pub(crate) fn untyped_load(name: &str, span: Span) -> Diagnostic {
     Diagnostic::error(

@@ -61,6 +61,7 @@ mod rests;
 mod spelling;
 mod ty;
 mod typed;
+mod undecided;
 mod unify;
 mod usefulness;
 mod vars;
@@ -205,6 +206,7 @@ impl<'p> Checker<'p> {
         effects::report(&mut self);
         differentiable::report(&mut self);
         linear_rules::report(&mut self);
+        undecided::report(&mut self);
         self.blame_callers();
         self.finish()
     }

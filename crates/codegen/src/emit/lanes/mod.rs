@@ -50,6 +50,7 @@ impl<'c> Emit<'c, '_> {
         }
         self.known.remove(&of.range.var);
         let (lo, hi) = (self.bound(&of.range.lo)?, self.bound(&of.range.hi)?);
+        let (lo, hi) = self.own_part(of, lo, hi)?;
         let var = self.var_slot(of.range.var)?;
         let (whole, left, tail) = (self.block("whole"), self.block("left"), self.block("tail"));
         let (check, end) = (self.block("vectors"), self.block("end"));

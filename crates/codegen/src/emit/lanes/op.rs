@@ -30,7 +30,7 @@ impl<'c> Emit<'c, '_> {
             }
             (Op::Cast, [value]) => return self.wide_cast(*value, args[0].1, result, width),
             _ if same => match args[0].1.kind() {
-                ElemKind::Float => self.wide_float(op, &x)?,
+                ElemKind::Float => self.wide_float(op, args[0].1, &x)?,
                 ElemKind::Bool => self.wide_truth(op, &x)?,
                 kind => self.wide_integer(op, &x, kind == ElemKind::Signed)?,
             },
@@ -42,7 +42,12 @@ impl<'c> Emit<'c, '_> {
         }
     }
 
-    fn wide_float(&self, op: Op, x: &[VectorValue<'c>]) -> Result<Option<BasicValueEnum<'c>>> {
+    fn wide_float(
+        &self,
+        op: Op,
+        elem: Elem,
+        x: &[VectorValue<'c>],
+    ) -> Result<Option<BasicValueEnum<'c>>> {
         let b = &self.builder;
         if let (Some(how), [x, y]) = (float_predicate(op), x) {
             return Ok(Some(b.build_float_compare(how, *x, *y, "test")?.into()));
@@ -65,7 +70,10 @@ impl<'c> Emit<'c, '_> {
                 let args: Vec<_> = x.iter().map(|x| (*x).into()).collect();
                 self.intrinsic(name, &[first.get_type().as_basic_type_enum()], &args)?
             }
-            _ => return Ok(None),
+            _ => {
+                let values: Vec<_> = x.iter().map(|x| (*x).into()).collect();
+                return self.by_formula(op, elem, &values);
+            }
         }))
     }
 

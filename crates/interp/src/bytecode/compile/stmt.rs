@@ -105,6 +105,9 @@ impl Compile<'_> {
                 self.emit(Inst::Trap(site.0));
                 Ok(())
             }
+            // One thread is a team of its own.
+            Stmt::Team(block) => block.stmts.iter().try_for_each(|stmt| self.stmt(stmt)),
+            Stmt::Barrier => Ok(()),
         }
     }
 

@@ -9,7 +9,7 @@
 //!
 //! | file | finds |
 //! |---|---|
-//! | `resolve.rs`, `isolate.rs` | (they prepare a module: subscripts, sums) |
+//! | `isolate.rs` | sums, which become bindings of their own first |
 //! | `reads.rs` | what a group reads |
 //! | `shape.rs` | how a group can run along time |
 //! | `place.rs` | which planes a read is of |
@@ -24,7 +24,6 @@ mod isolate;
 mod place;
 mod planes;
 mod reads;
-mod resolve;
 mod shape;
 mod stage;
 
@@ -38,7 +37,6 @@ use crate::schedule::{Checkpoints, Compute, Schedule};
 
 pub(crate) use isolate::isolate_sums;
 pub(crate) use place::is_fixed;
-pub(crate) use resolve::resolve_subscripts;
 pub(crate) use shape::{sum_of, sum_over};
 
 /// Decides what is computed again in segments; whether there is anything.

@@ -1,0 +1,128 @@
+//! How much work a team has, estimated from the bounds of its loops before it begins.
+//!
+//! A unit is about a third of a nanosecond. Bounds that depend on an index around take its middle value.
+//! Work that threads wait for each other is taken off, so that small steps stay with one thread.
+
+use einlang_loops::ir::{Block, Combine, Loop, Range, Role, Stmt};
+use einlang_tir::op::Op;
+use inkwell::FloatPredicate;
+use inkwell::IntPredicate;
+use inkwell::values::{FloatValue, IntValue};
+
+use super::{Emit, Result};
+
+/// What an operation costs that is a function of its own.
+const FUNCTION: f64 = 24.0;
+
+/// What waiting for each other costs.
+const WAIT: f64 = 12_000.0;
+
+/// More work than anybody asks for.
+const MOST: f64 = 1e15;
+
+impl<'c> Emit<'c, '_> {
+    /// The work of a team, not negative.
+    pub(super) fn estimate(&mut self, block: &Block) -> Result<IntValue<'c>> {
+        let known = self.known.clone();
+        let work = self.work(block);
+        self.known = known;
+        let most = self.context.f64_type().const_float(MOST);
+        let none = self.context.f64_type().const_zero();
+        let (work, less) = (work?, FloatPredicate::OLT);
+        let small = self.builder.build_float_compare(less, work, most, "small")?;
+        let work = self.builder.build_select(small, work, most, "work")?.into_float_value();
+        let some = self.builder.build_float_compare(FloatPredicate::OGT, work, none, "some")?;
+        let work = self.builder.build_select(some, work, none, "work")?.into_float_value();
+        Ok(self.builder.build_float_to_signed_int(work, self.i64_type(), "work")?)
+    }
+
+    fn work(&mut self, block: &Block) -> Result<FloatValue<'c>> {
+        let ty = self.context.f64_type();
+        let (mut plain, mut sum) = (0.0, ty.const_zero());
+        for stmt in &block.stmts {
+            let more = match stmt {
+                Stmt::Op { op, .. } => {
+                    plain += if is_function(*op) { FUNCTION } else { 1.0 };
+                    continue;
+                }
+                Stmt::Barrier => {
+                    plain -= WAIT;
+                    continue;
+                }
+                Stmt::Bind { var, expr } => {
+                    let value = self.bound(expr)?;
+                    let slot = self.var_slot(*var)?;
+                    self.builder.build_store(slot, value)?;
+                    self.note(*var, expr);
+                    continue;
+                }
+                Stmt::Param { var, .. } => {
+                    self.known.remove(var);
+                    let slot = self.var_slot(*var)?;
+                    self.builder.build_store(slot, self.i64(1))?;
+                    continue;
+                }
+                Stmt::Loop(of) => self.work_of_loop(of)?,
+                Stmt::Fold(fold) => {
+                    let mut rounds = ty.const_float(1.0);
+                    for range in &fold.ranges {
+                        let more = self.rounds_of(range)?;
+                        rounds = self.builder.build_float_mul(rounds, more, "rounds")?;
+                    }
+                    let mut term = self.work(&fold.body)?;
+                    if let Combine::Block { block, .. } = &fold.combine {
+                        let combined = self.work(block)?;
+                        term = self.builder.build_float_add(term, combined, "term")?;
+                    }
+                    self.builder.build_float_mul(rounds, term, "work")?
+                }
+                Stmt::If { then, otherwise, .. } => {
+                    let (a, b) = (self.work(then)?, self.work(otherwise)?);
+                    self.builder.build_float_add(a, b, "work")?
+                }
+                _ => {
+                    plain += 1.0;
+                    continue;
+                }
+            };
+            sum = self.builder.build_float_add(sum, more, "work")?;
+        }
+        Ok(self.builder.build_float_add(sum, ty.const_float(plain), "work")?)
+    }
+
+    fn work_of_loop(&mut self, of: &Loop) -> Result<FloatValue<'c>> {
+        let rounds = self.rounds_of(&of.range)?;
+        let at_once = match of.role {
+            Role::Lane(width) => 1.0 / f64::from(width),
+            _ => 1.0,
+        };
+        let each = self.work(&of.body)?;
+        let each = self.builder.build_float_mul(
+            each,
+            self.context.f64_type().const_float(at_once),
+            "each",
+        )?;
+        Ok(self.builder.build_float_mul(rounds, each, "work")?)
+    }
+
+    /// How many rounds a range has; its index gets the middle value.
+    fn rounds_of(&mut self, range: &Range) -> Result<FloatValue<'c>> {
+        let (lo, hi) = (self.bound(&range.lo)?, self.bound(&range.hi)?);
+        self.known.remove(&range.var);
+        let slot = self.var_slot(range.var)?;
+        let both = self.add(lo, hi)?;
+        let middle = self.builder.build_int_signed_div(both, self.i64(2), "middle")?;
+        self.builder.build_store(slot, middle)?;
+        let rounds = self.builder.build_int_nsw_sub(hi, lo, "rounds")?;
+        let none = self.i64(0);
+        let some = self.compare(IntPredicate::SGT, rounds, none)?;
+        let rounds = self.builder.build_select(some, rounds, none, "rounds")?.into_int_value();
+        Ok(self.builder.build_signed_int_to_float(rounds, self.context.f64_type(), "rounds")?)
+    }
+}
+
+/// Whether an operation takes many instructions.
+fn is_function(op: Op) -> bool {
+    let cheap = matches!(op, Op::Sqrt | Op::Exp | Op::Log);
+    (Op::Cbrt..=Op::Lgamma).contains(&op) && !cheap || op == Op::Pow
+}

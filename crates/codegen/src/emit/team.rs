@@ -1,0 +1,274 @@
+//! Teams: statements that several threads run together.
+//!
+//! They become a function of their own, which every thread calls with what the statements use of their
+//! surroundings. A thread takes its part of the rounds of a loop that is divided; everything else is
+//! the same code for all. The surroundings decide by the amount of work, which is estimated before,
+//! how many threads there are; one thread calls the same function.
+
+use std::collections::HashMap;
+
+use einlang_index::Var;
+use einlang_loops::ir::{Block, Loop, Stmt, Uses, each_stmt};
+use inkwell::IntPredicate;
+use inkwell::attributes::AttributeLoc;
+use inkwell::module::Linkage;
+use inkwell::types::BasicTypeEnum;
+use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
+
+use super::{Emit, Refused, Result};
+use crate::frame::Field;
+use crate::jit::ENTRY;
+use crate::optimise::THOROUGH;
+
+/// Where a thread of a team is.
+#[derive(Clone, Copy)]
+pub(super) struct Threads<'c> {
+    /// Which thread this is.
+    number: IntValue<'c>,
+    /// How many there are.
+    total: IntValue<'c>,
+    /// Whether this is inside a loop that is divided.
+    pub(super) divided: bool,
+}
+
+/// What statements use of their surroundings.
+struct Given<'c> {
+    vars: Vec<(Var, IntValue<'c>)>,
+    values: Vec<(u32, BasicValueEnum<'c>)>,
+    buffers: Vec<usize>,
+}
+
+impl<'c> Emit<'c, '_> {
+    pub(super) fn team(&mut self, block: &Block) -> Result<()> {
+        if self.threads.is_some() || self.lanes.is_some() {
+            return Err(Refused("a team inside of another".to_owned()));
+        }
+        let given = self.given(block)?;
+        let mut fields: Vec<BasicValueEnum<'c>> = Vec::new();
+        fields.extend(given.vars.iter().map(|(_, value)| BasicValueEnum::from(*value)));
+        fields.extend(given.values.iter().map(|(_, value)| *value));
+        for buffer in &given.buffers {
+            fields.extend(self.described(*buffer)?);
+        }
+        let types: Vec<BasicTypeEnum<'c>> = fields.iter().map(|field| field.get_type()).collect();
+        let ty = self.context.struct_type(&types, false);
+        let place = self.slot(ty.into(), "given")?;
+        for (at, field) in fields.iter().enumerate() {
+            let to = self.builder.build_struct_gep(ty, place, at as u32, "field")?;
+            self.builder.build_store(to, *field)?;
+        }
+        let work = self.estimate(block)?;
+        let function = self.part(block, &given, &types)?;
+        let function = function.as_global_value().as_pointer_value();
+        let code = self.service(Field::team, &[function.into(), place.into(), work.into()])?;
+        let (fine, wrong) = (self.block("fine"), self.block("wrong"));
+        let is_fine = self.compare(IntPredicate::EQ, code, self.i64(0))?;
+        self.branch(is_fine, fine, wrong)?;
+        self.at(wrong);
+        self.builder.build_return(Some(&code))?;
+        self.at(fine);
+        for buffer in allocated(block) {
+            self.look(buffer)?;
+            self.given_shape(buffer)?;
+        }
+        Ok(())
+    }
+
+    /// What a block uses.
+    fn given(&mut self, block: &Block) -> Result<Given<'c>> {
+        let mut uses = Uses::of(block);
+        let mut buffers: Vec<usize> = Vec::new();
+        each_stmt(block, &mut |stmt| {
+            let buffer = match stmt {
+                Stmt::Load { buffer, .. } | Stmt::Probe { buffer, .. } => buffer,
+                Stmt::Store { buffer, .. } | Stmt::Alloc(buffer) | Stmt::Free(buffer) => buffer,
+                _ => return,
+            };
+            buffers.push(buffer.0 as usize);
+            if let (Stmt::Alloc(_), Some(of)) = (stmt, self.kernel.buffer(*buffer)) {
+                for dim in &of.dims {
+                    dim.extent.for_each_var(&mut |var| {
+                        uses.vars.insert(var);
+                    });
+                }
+            }
+        });
+        buffers.sort_unstable();
+        buffers.dedup();
+        let mut used: Vec<Var> = uses.vars.into_iter().collect();
+        used.retain(|var| self.vars.contains_key(var) && !self.known.contains_key(var));
+        used.sort_unstable();
+        let mut vars = Vec::with_capacity(used.len());
+        for var in used {
+            vars.push((var, self.var(var)?));
+        }
+        let mut numbers: Vec<u32> = uses.values.into_iter().collect();
+        numbers.sort_unstable();
+        let values = numbers.into_iter().filter_map(|n| Some((n, *self.values.get(&n)?)));
+        let values = values.collect();
+        Ok(Given { vars, values, buffers })
+    }
+
+    /// The function of a team.
+    fn part(
+        &mut self,
+        block: &Block,
+        given: &Given<'c>,
+        types: &[BasicTypeEnum<'c>],
+    ) -> Result<FunctionValue<'c>> {
+        let (word, pointer) = (self.i64_type(), self.context.ptr_type(Default::default()));
+        let ty = word.fn_type(&[pointer.into(), pointer.into(), word.into(), word.into()], false);
+        let name = format!("{ENTRY}_team");
+        let function = self.module.add_function(&name, ty, Some(Linkage::Internal));
+        if super::has_roles(block) {
+            let attribute = self.context.create_string_attribute(THOROUGH, "");
+            function.add_attribute(AttributeLoc::Function, attribute);
+        }
+        let missing = || Refused("the function has no frame".to_owned());
+        let param = |at: u32| function.get_nth_param(at).ok_or_else(missing);
+        let (frame, from) = (param(0)?.into_pointer_value(), param(1)?.into_pointer_value());
+        let (number, total) = (param(2)?.into_int_value(), param(3)?.into_int_value());
+        let entry = self.context.append_basic_block(function, "entry");
+        let body = self.context.append_basic_block(function, "body");
+        let outer_at = self.builder.get_insert_block();
+        let outer = Outer {
+            function: std::mem::replace(&mut self.function, function),
+            entry: std::mem::replace(&mut self.entry, entry),
+            frame: std::mem::replace(&mut self.frame, frame),
+            rounds: self.rounds,
+            vars: std::mem::take(&mut self.vars),
+            before: std::mem::take(&mut self.before),
+            values: std::mem::take(&mut self.values),
+            buffers: std::mem::take(&mut self.buffers),
+        };
+        let known = self.known.clone();
+        self.threads = Some(Threads { number, total, divided: false });
+        self.at(body);
+        let made = self.part_body(block, given, types, from, &outer);
+        self.threads = None;
+        self.known = known;
+        self.at(entry);
+        self.builder.build_unconditional_branch(body)?;
+        self.function = outer.function;
+        self.entry = outer.entry;
+        self.frame = outer.frame;
+        self.rounds = outer.rounds;
+        self.vars = outer.vars;
+        self.before = outer.before;
+        self.values = outer.values;
+        self.buffers = outer.buffers;
+        if let Some(block) = outer_at {
+            self.at(block);
+        }
+        made.map(|()| function)
+    }
+
+    fn part_body(
+        &mut self,
+        block: &Block,
+        given: &Given<'c>,
+        types: &[BasicTypeEnum<'c>],
+        from: PointerValue<'c>,
+        outer: &Outer<'c>,
+    ) -> Result<()> {
+        self.rounds = self.slot(self.i64_type().into(), "rounds")?;
+        self.builder.build_store(self.rounds, self.i64(0))?;
+        let ty = self.context.struct_type(types, false);
+        let mut fields = Vec::with_capacity(types.len());
+        for (at, field) in types.iter().enumerate() {
+            let place = self.builder.build_struct_gep(ty, from, at as u32, "field")?;
+            fields.push(self.builder.build_load(*field, place, "given")?);
+        }
+        let mut fields = fields.into_iter();
+        for ((var, _), value) in given.vars.iter().zip(&mut fields) {
+            let slot = self.var_slot(*var)?;
+            self.builder.build_store(slot, value)?;
+        }
+        for ((number, _), value) in given.values.iter().zip(&mut fields) {
+            self.values.insert(*number, value);
+        }
+        for buffer in 0..self.kernel.buffers.len() {
+            let slots = match given.buffers.binary_search(&buffer) {
+                Ok(_) => self.slots(buffer)?,
+                Err(_) => outer.buffers[buffer].nowhere(),
+            };
+            self.buffers.push(slots);
+        }
+        for buffer in &given.buffers {
+            self.take_over(*buffer, &outer.buffers[*buffer], &mut fields)?;
+        }
+        self.stmts(block)?;
+        self.builder.build_return(Some(&self.i64(0)))?;
+        Ok(())
+    }
+
+    /// The threads of a team wait for each other.
+    pub(super) fn barrier(&self) -> Result<()> {
+        self.ask(Field::barrier, &[], -1)
+    }
+
+    /// The part of a loop's rounds that a thread runs.
+    pub(super) fn own_part(
+        &self,
+        of: &Loop,
+        lo: IntValue<'c>,
+        hi: IntValue<'c>,
+    ) -> Result<(IntValue<'c>, IntValue<'c>)> {
+        let Some(Threads { number, total, .. }) = self.threads.filter(|_| of.own) else {
+            return Ok((lo, hi));
+        };
+        let grain = self.i64(of.role.grain());
+        let rounds = self.builder.build_int_nsw_sub(hi, lo, "rounds")?;
+        let per = self.builder.build_int_nsw_mul(total, grain, "per")?;
+        let up = self.add(rounds, self.builder.build_int_nsw_sub(per, self.i64(1), "up")?)?;
+        let share = self.builder.build_int_signed_div(up, per, "share")?;
+        let share = self.mul(share, grain)?;
+        let from = self.add(lo, self.mul(number, share)?)?;
+        let to = self.add(from, share)?;
+        let least = |a: IntValue<'c>, b: IntValue<'c>| -> Result<IntValue<'c>> {
+            let less = self.compare(IntPredicate::SLT, a, b)?;
+            Ok(self.builder.build_select(less, a, b, "part")?.into_int_value())
+        };
+        Ok((least(from, hi)?, least(to, hi)?))
+    }
+
+    /// Runs the rounds of a loop, which may be divided.
+    pub(super) fn in_part(
+        &mut self,
+        of: &Loop,
+        inside: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        let before = self.threads;
+        if let Some(threads) = self.threads.as_mut().filter(|_| of.own) {
+            threads.divided = true;
+        }
+        let done = inside(self);
+        self.threads = before;
+        done
+    }
+}
+
+/// What is put aside while a team is emitted.
+struct Outer<'c> {
+    function: FunctionValue<'c>,
+    entry: inkwell::basic_block::BasicBlock<'c>,
+    frame: PointerValue<'c>,
+    rounds: PointerValue<'c>,
+    vars: HashMap<Var, PointerValue<'c>>,
+    before: HashMap<Var, inkwell::basic_block::BasicBlock<'c>>,
+    values: HashMap<u32, BasicValueEnum<'c>>,
+    buffers: Vec<super::memory::Slots<'c>>,
+}
+
+/// The buffers that get memory in a team and keep it.
+fn allocated(block: &Block) -> Vec<usize> {
+    let mut found: Vec<usize> = Vec::new();
+    for stmt in &block.stmts {
+        match stmt {
+            Stmt::Alloc(buffer) => found.push(buffer.0 as usize),
+            Stmt::Free(buffer) => found.retain(|other| *other != buffer.0 as usize),
+            _ => {}
+        }
+    }
+    found
+}

@@ -1,0 +1,231 @@
+//! `fence`: barriers where threads of a team could meet at one place of memory.
+//!
+//! A section is what runs between two looks at barriers: a loop that is divided, or loads that every
+//! thread does. Two sections without a barrier between them may run at the same time on different
+//! threads. If they touch no place in common, or only such that one thread owns for both, that is fine;
+//! otherwise there must be a barrier. The same walk inserts barriers and checks those that are there.
+
+use einlang_index::{MinMax, Var};
+
+use super::apart::{Apart, Between};
+use super::memory::is_private;
+use super::places::{Access, Scope};
+use crate::ir::{Block, BufferId, Condition, Loop, Stmt, each_stmt};
+
+/// What may run at the same time as what follows.
+#[derive(Clone)]
+struct Section {
+    accesses: Vec<Access>,
+    /// The loop that is divided; none if every thread does all of it.
+    owner: Option<Owner>,
+}
+
+/// How the rounds of a loop are divided.
+#[derive(Clone)]
+struct Owner {
+    var: Var,
+    lo: MinMax,
+    hi: MinMax,
+    grain: i64,
+    /// Whether the bounds are the same wherever this loop is run.
+    fixed: bool,
+    /// Whether there is one round.
+    once: bool,
+}
+
+/// Walks a team.
+pub(super) struct Fence<'a, 'k> {
+    apart: &'a mut Apart<'k>,
+    /// The buffers that the team stores to.
+    stored: Vec<BufferId>,
+    insert: bool,
+    problems: Vec<String>,
+}
+
+/// Inserts barriers into a team.
+pub(super) fn insert_barriers(team: &mut Block, apart: &mut Apart<'_>, scope: &Scope) {
+    Fence::new(team, apart, true).block(team, &mut scope.clone(), &mut Vec::new());
+}
+
+/// What is wrong with a team: stores of several threads, and barriers that are missing.
+pub(super) fn check_barriers(team: &Block, apart: &mut Apart<'_>, scope: &Scope) -> Vec<String> {
+    let mut fence = Fence::new(team, apart, false);
+    fence.block(&mut team.clone(), &mut scope.clone(), &mut Vec::new());
+    fence.problems
+}
+
+impl<'a, 'k> Fence<'a, 'k> {
+    fn new(team: &Block, apart: &'a mut Apart<'k>, insert: bool) -> Fence<'a, 'k> {
+        Fence { apart, stored: stores(team), insert, problems: Vec::new() }
+    }
+
+    fn block(&mut self, block: &mut Block, scope: &mut Scope, pending: &mut Vec<Section>) {
+        let mut at = 0;
+        while at < block.stmts.len() {
+            let stmt = &mut block.stmts[at];
+            let fine = match stmt {
+                Stmt::Barrier => {
+                    pending.clear();
+                    true
+                }
+                Stmt::Alloc(buffer) | Stmt::Free(buffer) => {
+                    // Giving and taking memory is done by one thread while the others wait.
+                    pending.clear();
+                    let found = self.apart.walk.kernel.buffer(*buffer);
+                    match found.is_some_and(is_private) {
+                        true => self.problem("memory of a team lies on the stack of a thread"),
+                        false => true,
+                    }
+                }
+                Stmt::Loop(of) if of.own => match self.owned(of, scope) {
+                    Some(section) => self.meet(section, scope, pending),
+                    None => self.problem("a loop is divided that cannot be"),
+                },
+                Stmt::Loop(of) if of.until.is_none() => {
+                    self.looped(of, scope, pending);
+                    true
+                }
+                Stmt::If { results, condition, then, otherwise } if results.is_empty() => {
+                    let mut also = pending.clone();
+                    let mut inside = scope.clone();
+                    if let Condition::Within(domain) = condition {
+                        inside.assume(domain);
+                    }
+                    self.block(then, &mut inside, pending);
+                    self.block(otherwise, &mut scope.clone(), &mut also);
+                    pending.extend(also);
+                    true
+                }
+                other => self.shared(other, scope, pending),
+            };
+            if !fine && self.insert {
+                block.stmts.insert(at, Stmt::Barrier);
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    fn problem(&mut self, what: &str) -> bool {
+        self.problems.push(what.to_owned());
+        true
+    }
+
+    /// A loop that every thread runs. What follows a round is another round or what follows the loop.
+    fn looped(&mut self, of: &mut Loop, scope: &Scope, pending: &mut Vec<Section>) {
+        let before = pending.clone();
+        self.round(of, scope, pending);
+        let n_problems = self.problems.len();
+        let insert = std::mem::replace(&mut self.insert, false);
+        self.round(&mut of.clone(), scope, &mut pending.clone());
+        self.insert = insert;
+        if self.insert && self.problems.len() > n_problems {
+            self.problems.truncate(n_problems);
+            of.body.stmts.push(Stmt::Barrier);
+            pending.clear();
+        }
+        pending.extend(before);
+    }
+
+    fn round(&mut self, of: &mut Loop, scope: &Scope, pending: &mut Vec<Section>) {
+        let mut inside = scope.clone();
+        self.apart.walk.bind_range(&of.range, &mut inside);
+        inside.loops.push(of.range.var);
+        self.block(&mut of.body, &mut inside, pending);
+    }
+
+    /// A loop whose rounds are divided.
+    fn owned(&mut self, of: &Loop, scope: &Scope) -> Option<Section> {
+        let (var, mut accesses) = self.apart.walk.rounds(of, scope)?;
+        let common = &scope.bound;
+        let between = Between { common, distinct: Some((var, var)) };
+        let once = is_once(of);
+        let alone = once
+            || accesses.iter().filter(|access| access.writes).all(|writes| {
+                accesses.iter().all(|other| self.apart.are_apart(writes, other, between))
+            });
+        if !alone {
+            return None;
+        }
+        accesses.retain(|access| self.stored.contains(&access.buffer));
+        let (lo, hi) = (of.range.lo.clone(), of.range.hi.clone());
+        let fixed = scope.is_fixed(&lo) && scope.is_fixed(&hi);
+        Some(Section {
+            accesses,
+            owner: Some(Owner { var, lo, hi, grain: of.role.grain(), fixed, once }),
+        })
+    }
+
+    /// A statement that every thread runs.
+    fn shared(&mut self, stmt: &Stmt, scope: &mut Scope, pending: &mut Vec<Section>) -> bool {
+        let mut accesses = Vec::new();
+        if self.apart.walk.stmt(stmt, scope, &mut accesses).is_none() {
+            return self.problem("a statement is not for several threads");
+        }
+        accesses.retain(|access| self.stored.contains(&access.buffer));
+        if accesses.iter().any(|access| access.writes) {
+            return self.problem("every thread stores to one place");
+        }
+        match accesses.is_empty() {
+            true => true,
+            false => self.meet(Section { accesses, owner: None }, scope, pending),
+        }
+    }
+
+    /// Whether a section may run beside those that are not over; if not, they are over then.
+    fn meet(&mut self, section: Section, scope: &Scope, pending: &mut Vec<Section>) -> bool {
+        if self.conflicts(pending, &section, scope) {
+            pending.clear();
+            if !self.insert {
+                self.problem("a barrier is missing");
+                pending.push(section);
+            }
+            return false;
+        }
+        pending.push(section);
+        true
+    }
+
+    fn conflicts(&mut self, pending: &[Section], next: &Section, scope: &Scope) -> bool {
+        pending.iter().any(|before| {
+            let distinct = match (&before.owner, &next.owner) {
+                (None, None) => return false,
+                (Some(a), Some(b)) if a.once && b.once => return false,
+                (Some(a), Some(b)) if a.is_as(b) => Some((a.var, b.var)),
+                _ => None,
+            };
+            let between = Between { common: &scope.bound, distinct };
+            before
+                .accesses
+                .iter()
+                .any(|a| next.accesses.iter().any(|b| !self.apart.are_apart(a, b, between)))
+        })
+    }
+}
+
+impl Owner {
+    /// Whether every thread owns the same rounds of both loops.
+    fn is_as(&self, other: &Owner) -> bool {
+        self.fixed
+            && other.fixed
+            && (&self.lo, &self.hi, self.grain) == (&other.lo, &other.hi, other.grain)
+    }
+}
+
+/// Whether a loop has one round, which is the first thread's.
+fn is_once(of: &Loop) -> bool {
+    (of.range.lo.as_constant(), of.range.hi.as_constant()) == (Some(0), Some(1))
+}
+
+/// The buffers that a block stores to.
+fn stores(block: &Block) -> Vec<BufferId> {
+    let mut found = Vec::new();
+    each_stmt(block, &mut |stmt| {
+        if let Stmt::Store { buffer, .. } = stmt
+            && !found.contains(buffer)
+        {
+            found.push(*buffer);
+        }
+    });
+    found
+}

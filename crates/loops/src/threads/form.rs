@@ -1,0 +1,239 @@
+//! `form_teams`: runs of statements that threads run together, their free loops divided.
+//!
+//! A loop is divided if its rounds may run in any order and no two of them touch a place in common.
+//! A loop that is not, but has such loops in it, is run by every thread; stores that lie beside them are
+//! left to the first thread, as a loop of one round. What stands between two such loops and only moves
+//! memory, binds indices or computes scalars joins them, so that a kernel is one team if it can be.
+
+use std::collections::HashMap;
+
+use einlang_index::{MinMax, Quasi, Var};
+
+use super::apart::{Apart, Between};
+use super::fence::insert_barriers;
+use super::memory::is_private;
+use super::places::Scope;
+use super::work::is_small;
+use crate::ir::{
+    Block, BufferId, Condition, Layout, Loop, Range, Role, Stmt, Uses, blocks, each_stmt,
+};
+
+/// Forms the teams of a kernel.
+pub(super) struct Form<'k> {
+    pub(super) apart: Apart<'k>,
+    /// What a team knows before it begins.
+    pub(super) scope: Scope,
+    /// The index of loops with one round.
+    pub(super) once: Var,
+    /// Loops of fewer operations are left to one thread.
+    pub(super) least_work: u64,
+}
+
+/// A statement of a team, and whether there is something to divide in it.
+type Shared = Option<(Stmt, bool)>;
+
+impl Form<'_> {
+    /// Forms teams in a block that one thread runs; `last` tells where variables are used last, and
+    /// nothing about them is known without it.
+    pub(super) fn block(&mut self, block: &Block, last: Option<&HashMap<Var, usize>>) -> Block {
+        let mut out = Vec::new();
+        let mut team = Team::default();
+        for (at, stmt) in block.stmts.iter().enumerate() {
+            let shared = match stmt {
+                // Code for other sizes has teams of its own.
+                Stmt::If { otherwise, .. } if !otherwise.stmts.is_empty() => None,
+                _ => self.shared(stmt, &mut self.scope.clone()),
+            };
+            match shared {
+                Some((stmt, true)) => team.take(stmt),
+                Some((stmt, false)) if is_glue(&stmt) && !team.stmts.is_empty() => {
+                    team.loose.push(stmt);
+                }
+                _ => {
+                    self.close(&mut team, &mut out, &|var| is_used(last, var, at));
+                    out.push(self.alone(stmt));
+                }
+            }
+        }
+        self.close(&mut team, &mut out, &|var| is_used(last, var, block.stmts.len()));
+        Block { stmts: out, results: block.results.clone() }
+    }
+
+    /// Ends a team; what is loose at its end stays outside, and indices that are used later are bound
+    /// again.
+    fn close(&mut self, team: &mut Team, out: &mut Vec<Stmt>, is_used: &dyn Fn(Var) -> bool) {
+        let team = std::mem::take(team);
+        let binds = team.stmts.iter().filter(|stmt| matches!(stmt, Stmt::Bind { .. })).cloned();
+        let binds: Vec<Stmt> = binds.collect();
+        if !team.stmts.is_empty() {
+            let mut block = Block { stmts: team.stmts, results: Vec::new() };
+            insert_barriers(&mut block, &mut self.apart, &self.scope);
+            out.push(Stmt::Team(block));
+        }
+        if binds.iter().any(|stmt| matches!(stmt, Stmt::Bind { var, .. } if is_used(*var))) {
+            out.extend(binds);
+        }
+        out.extend(team.loose);
+    }
+
+    /// A statement outside of teams, with teams inside.
+    fn alone(&mut self, stmt: &Stmt) -> Stmt {
+        match stmt {
+            Stmt::Loop(of) => {
+                let body = self.block(&of.body, None);
+                Stmt::Loop(Box::new(Loop { body, ..(**of).clone() }))
+            }
+            Stmt::If { results, condition, then, otherwise } => Stmt::If {
+                results: results.clone(),
+                condition: condition.clone(),
+                then: self.block(then, None),
+                otherwise: self.block(otherwise, None),
+            },
+            other => other.clone(),
+        }
+    }
+
+    /// A statement as threads run it together; nothing if they cannot.
+    fn shared(&mut self, stmt: &Stmt, scope: &mut Scope) -> Shared {
+        match stmt {
+            Stmt::Loop(of) if of.until.is_none() => self.looped(of, scope),
+            Stmt::If { results, condition, then, otherwise } if results.is_empty() => {
+                let mut inside = scope.clone();
+                if let Condition::Within(domain) = condition {
+                    inside.assume(domain);
+                }
+                let (then_, a) = self.body(then, &mut inside)?;
+                let (otherwise_, b) = self.body(otherwise, &mut scope.clone())?;
+                if !(a || b) {
+                    return self.left_to_one(stmt, scope);
+                }
+                let condition = condition.clone();
+                let (then, otherwise) = (then_, otherwise_);
+                Some((Stmt::If { results: Vec::new(), condition, then, otherwise }, true))
+            }
+            Stmt::Alloc(buffer) | Stmt::Free(buffer) => {
+                self.is_shared(*buffer, scope).then(|| (stmt.clone(), false))
+            }
+            _ => self.left_to_one(stmt, scope),
+        }
+    }
+
+    fn body(&mut self, block: &Block, scope: &mut Scope) -> Option<(Block, bool)> {
+        let (mut stmts, mut any) = (Vec::with_capacity(block.stmts.len()), false);
+        for stmt in &block.stmts {
+            let (stmt, divided) = self.shared(stmt, scope)?;
+            any |= divided;
+            stmts.push(stmt);
+        }
+        block.results.is_empty().then_some((Block { stmts, results: Vec::new() }, any))
+    }
+
+    fn looped(&mut self, of: &Loop, scope: &mut Scope) -> Shared {
+        let as_it_is = Stmt::Loop(Box::new(of.clone()));
+        if of.role.is_free() && !is_small(of, self.least_work) && self.is_divisible(of, scope) {
+            return Some((Stmt::Loop(Box::new(Loop { own: true, ..of.clone() })), true));
+        }
+        let holds_free = |block: &Block| {
+            let mut any = false;
+            each_stmt(block, &mut |stmt| {
+                any |= matches!(stmt, Stmt::Loop(of) if of.role.is_free());
+            });
+            any
+        };
+        if holds_free(&of.body) {
+            let mut inside = scope.clone();
+            self.apart.walk.bind_range(&of.range, &mut inside);
+            inside.loops.push(of.range.var);
+            if let Some((body, true)) = self.body(&of.body, &mut inside) {
+                return Some((Stmt::Loop(Box::new(Loop { body, ..of.clone() })), true));
+            }
+        }
+        self.left_to_one(&as_it_is, scope)
+    }
+
+    /// Whether no two rounds of a loop touch a place in common that one of them stores to.
+    fn is_divisible(&mut self, of: &Loop, scope: &Scope) -> bool {
+        let Some((var, accesses)) = self.apart.walk.rounds(of, scope) else { return false };
+        let between = Between { common: &scope.bound, distinct: Some((var, var)) };
+        accesses
+            .iter()
+            .filter(|access| access.writes)
+            .all(|writes| accesses.iter().all(|b| self.apart.are_apart(writes, b, between)))
+    }
+
+    /// A statement that every thread runs if it only loads and computes, and one thread otherwise.
+    fn left_to_one(&mut self, stmt: &Stmt, scope: &mut Scope) -> Shared {
+        let mut accesses = Vec::new();
+        let mut holds_memory = false;
+        for block in blocks(stmt) {
+            each_stmt(block, &mut |stmt| holds_memory |= matches!(stmt, Stmt::Alloc(_)));
+        }
+        let outside = scope.clone();
+        self.apart.walk.stmt(stmt, scope, &mut accesses)?;
+        if !holds_memory && accesses.iter().all(|access| !access.writes) {
+            return Some((stmt.clone(), false));
+        }
+        // Nothing that is defined there is seen outside.
+        let is_closed = match stmt {
+            Stmt::Store { .. } | Stmt::Loop(_) => true,
+            Stmt::If { results, .. } => results.is_empty(),
+            _ => false,
+        };
+        let range = Range {
+            var: self.once,
+            lo: Quasi::from(0).into(),
+            hi: Quasi::from(1).into(),
+            down: false,
+        };
+        let body = Block { stmts: vec![stmt.clone()], results: Vec::new() };
+        let once = Loop { range, role: Role::Seq, own: true, until: None, body };
+        // A fold that goes on in a loop around would be found by every thread.
+        self.apart.walk.rounds(&once, &outside).filter(|_| is_closed)?;
+        Some((Stmt::Loop(Box::new(once)), false))
+    }
+
+    /// Whether the memory of a buffer can be given by one thread for all, and looked up afterwards.
+    fn is_shared(&self, buffer: BufferId, scope: &Scope) -> bool {
+        let Some(buffer) = self.apart.walk.kernel.buffer(buffer) else { return false };
+        !is_private(buffer)
+            && buffer.dims.iter().all(|dim| {
+                dim.layout != Layout::Open && scope.is_fixed(&MinMax::Value(dim.extent.clone()))
+            })
+    }
+}
+
+/// A team that is being formed.
+#[derive(Default)]
+struct Team {
+    stmts: Vec<Stmt>,
+    /// What follows, and belongs to the team if another loop does.
+    loose: Vec<Stmt>,
+}
+
+impl Team {
+    fn take(&mut self, stmt: Stmt) {
+        self.stmts.append(&mut self.loose);
+        self.stmts.push(stmt);
+    }
+}
+
+/// Whether a statement may stand between loops of a team.
+fn is_glue(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::Alloc(_) | Stmt::Free(_) | Stmt::Bind { .. })
+}
+
+/// Whether a variable may be used from a statement on.
+fn is_used(last: Option<&HashMap<Var, usize>>, var: Var, from: usize) -> bool {
+    last.is_none_or(|last| last.get(&var).is_some_and(|last| *last >= from))
+}
+
+/// Where each variable of a block is used last.
+pub(super) fn last_uses(block: &Block) -> HashMap<Var, usize> {
+    let mut last = HashMap::new();
+    for (at, stmt) in block.stmts.iter().enumerate() {
+        let mut uses = Uses::default();
+        uses.stmt(stmt);
+        last.extend(uses.vars.into_iter().map(|var| (var, at)));
+    }
+    last
+}

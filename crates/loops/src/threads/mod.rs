@@ -1,0 +1,74 @@
+//! `divide_work`: which loops of a kernel are divided among threads, and where threads wait.
+//!
+//! A kernel whose free loops are worth it gets teams: statements that every thread of a pool runs, with
+//! barriers inside, so that a recurrence over time is one team and not one per step. A thread owns the
+//! same part of a loop wherever a loop has the same bounds; where it only meets its own stores, there is
+//! no barrier. Reductions are never divided, so nothing that is computed depends on how many threads
+//! there are.
+//!
+//! | file | does |
+//! |---|---|
+//! | `form.rs` | `form_teams`: what runs together, and which loops are divided |
+//! | `fence.rs` | `fence`: barriers, inserted and checked |
+//! | `places.rs`, `apart.rs` | which places are touched, and whether two accesses can meet |
+//! | `memory.rs`, `work.rs` | memory of one thread, and loops that are too small |
+//!
+//! Invariant ([`check_teams`], part of `ir::verify`): between two barriers a place that one thread stores
+//! to is touched by no other; only loops that are divided store.
+
+mod apart;
+mod fence;
+mod form;
+mod memory;
+mod places;
+mod work;
+
+use einlang_index::Var;
+
+use self::apart::Apart;
+use self::fence::check_barriers;
+use self::form::{Form, last_uses};
+pub use self::memory::MOST_ON_STACK;
+use self::places::{Scope, Walk};
+use crate::ir::{Kernel, Stmt, each_stmt};
+
+/// Divides the free loops of a kernel among threads, but for those that certainly have less to do than
+/// so many operations; whether there was something to divide.
+pub fn divide_work(kernel: &mut Kernel, least_work: u64) -> bool {
+    let once = fresh(kernel, "once");
+    let body = {
+        let (apart, scope) = (Apart::new(Walk::new(kernel)), Scope::of(kernel));
+        let mut form = Form { apart, scope, once, least_work };
+        let last = last_uses(&kernel.body);
+        form.block(&kernel.body, Some(&last))
+    };
+    kernel.body = body;
+    has_teams(kernel)
+}
+
+/// Whether a kernel has teams.
+pub fn has_teams(kernel: &Kernel) -> bool {
+    let mut any = false;
+    each_stmt(&kernel.body, &mut |stmt| any |= matches!(stmt, Stmt::Team(_)));
+    any
+}
+
+/// What is wrong with the teams of a kernel; nothing if they are fine.
+pub fn check_teams(kernel: &Kernel) -> Vec<String> {
+    let mut problems = Vec::new();
+    each_stmt(&kernel.body, &mut |stmt| {
+        if let Stmt::Team(block) = stmt {
+            let mut apart = Apart::new(Walk::new(kernel));
+            problems.extend(check_barriers(block, &mut apart, &Scope::of(kernel)));
+        }
+    });
+    problems
+}
+
+fn fresh(kernel: &mut Kernel, name: &str) -> Var {
+    let mut name = name.to_owned();
+    while kernel.vars.lookup(&name).is_some() {
+        name.push('\'');
+    }
+    kernel.vars.index(&name)
+}
