@@ -33,7 +33,15 @@ pub(crate) fn asan(project: &Project, args: &[String]) -> TaskResult {
     ];
     let runner: Vec<String> = environment.iter().map(|(key, is)| format!("{key}={is}")).collect();
     let mut tests = project.cargo();
-    tests.args(["test", "-p", "einlang-cli", "-p", "einlang-codegen", "--features", llvm::FEATURE]);
+    tests.args([
+        "test",
+        "-p",
+        "einlang-cli",
+        "-p",
+        "einlang-codegen",
+        "--features",
+        "einlang-cli/native",
+    ]);
     tests.args(["--test", "generated", "--test", "sanitised"]);
     tests.env("LLVM_SYS_221_PREFIX", prefix).env(RUNNER, format!("env {}", runner.join(" ")));
     tests.env("EINLANG_SCHEDULES", n_schedules.to_string());

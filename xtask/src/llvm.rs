@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use crate::process;
+use crate::{TaskResult, process};
 
 /// The variable by which the bindings find LLVM.
-const VARIABLE: &str = "LLVM_SYS_221_PREFIX";
+pub(crate) const VARIABLE: &str = "LLVM_SYS_221_PREFIX";
 
 /// Where Debian and Ubuntu put it.
 const USUAL: &str = "/usr/lib/llvm-22";
@@ -19,8 +19,8 @@ const USUAL: &str = "/usr/lib/llvm-22";
 /// The packages that hold it.
 const PACKAGES: &[&str] = &["llvm-22-dev", "libpolly-22-dev", "libzstd-dev", "zlib1g-dev"];
 
-/// The feature of the command line that wants it.
-pub(crate) const FEATURE: &str = "einlang-cli/native";
+/// The features that want it, of the command line and of the Python package.
+pub(crate) const FEATURES: &str = "einlang-cli/native,einlang-python/native";
 
 /// The crate that wants it.
 pub(crate) const CRATE: &str = "einlang-codegen";
@@ -47,11 +47,19 @@ pub(crate) fn prefix() -> Option<&'static Path> {
     found.as_deref()
 }
 
+/// `cargo xtask llvm`: prints where LLVM is, after trying to install it; nothing if it is nowhere.
+pub(crate) fn llvm() -> TaskResult {
+    if let Some(prefix) = prefix() {
+        println!("{}", prefix.display());
+    }
+    Ok(0)
+}
+
 /// Prepares a cargo command: with LLVM the feature is on, and without it the crate is left out.
 pub(crate) fn prepare(cargo: &mut Command, workspace: bool) {
     match prefix() {
         Some(prefix) => {
-            cargo.env(VARIABLE, prefix).args(["--features", FEATURE]);
+            cargo.env(VARIABLE, prefix).args(["--features", FEATURES]);
         }
         None if workspace => {
             cargo.args(["--exclude", CRATE]);

@@ -1,4 +1,4 @@
-//! Project tasks: `cargo xtask run|test|tidy|bless|bench|asan`.
+//! Project tasks: `cargo xtask run|test|tidy|bless|bench|asan|dist`.
 //!
 //! Each task is one module named after its command. The crate uses the standard library only, so
 //! that the first `cargo xtask …` on a fresh machine compiles in a moment, and it depends on no
@@ -9,6 +9,8 @@ mod bench;
 mod binary;
 mod bless;
 mod conformance;
+mod environment;
+mod extension;
 mod json;
 mod latency;
 mod llvm;
@@ -39,11 +41,13 @@ usage: cargo xtask <task> [arguments]
   bench [name…]          benchmarks, start-up time (`startup`) and the time to machine code (`latency`)
   bench memory           the tensor storage of long recurrences
   bench probes           kernels with hand-written schedules against hand-written C
+  dist                   the release binary and the Python wheel, with LLVM inside, in `dist`
+  llvm                   find LLVM 22, or install it, and print where it is
   asan [N]               generated programs, N random schedules and conformance with AddressSanitizer
   help                   this text
 
 steps of `test`, in order:
-  fmt clippy tidy tests docs conformance-check conformance std
+  fmt clippy tidy tests docs conformance-check conformance std python
 
 examples:
   cargo xtask run examples/tour.ein
@@ -77,6 +81,8 @@ fn dispatch(args: &[String]) -> TaskResult {
         "tidy" => tidy::tidy(&Project::locate(), rest),
         "bless" => bless::bless(&Project::locate(), rest),
         "bench" => bench::bench(&Project::locate(), rest),
+        "dist" => extension::dist(&Project::locate()),
+        "llvm" => llvm::llvm(),
         "asan" => asan::asan(&Project::locate(), rest),
         "help" | "-h" | "--help" => help(),
         _ => Err(format!("there is no task `{task}`; `cargo xtask help` lists them")),

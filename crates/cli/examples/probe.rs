@@ -1,6 +1,6 @@
 //! Runs a program once per line of its input and prints how long its kernels took and what they gave.
 //!
-//! `probe FILE [--schedule FILE] [--show llvm|asm] [NAME=VALUE …]`; a line of the answer is the
+//! `probe FILE [--schedule FILE] [--show loops|emitted|llvm|asm] [NAME=VALUE …]`; a line of the answer is the
 //! seconds that machine code ran and the sum of the elements of the last output.
 //! `cargo xtask bench probes` compares that with C.
 
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use einlang_codegen::Timed;
+use einlang_codegen::{Shown, Timed};
 use einlang_driver::{
     Backend, CodeForm, Given, Native, Permits, Printer, ProjectIo, RunOptions, Session,
     parse_schedules,
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
 struct Asked {
     file: String,
     schedules: Vec<einlang_driver::Schedule>,
-    stage: Option<CodeForm>,
+    stage: Option<Shown>,
     inputs: Vec<(String, Given)>,
 }
 
@@ -55,9 +55,10 @@ fn asked() -> Result<Asked, String> {
             }
             "--show" => {
                 asked.stage = match args.next().as_deref() {
-                    Some("asm") => Some(CodeForm::Assembly),
-                    Some("emitted") => Some(CodeForm::Emitted),
-                    _ => Some(CodeForm::Optimised),
+                    Some("asm") => Some(Shown::Code(CodeForm::Assembly)),
+                    Some("emitted") => Some(Shown::Code(CodeForm::Emitted)),
+                    Some("loops") => Some(Shown::Loops),
+                    _ => Some(Shown::Code(CodeForm::Optimised)),
                 };
             }
             _ => match arg.split_once('=') {

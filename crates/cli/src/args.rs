@@ -30,14 +30,14 @@ pub(crate) const HELP_TEMPLATE: &str =
     "{about}\n\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
 /// The answer to `--version`; `-V` gives its first words only.
-#[cfg(not(feature = "native"))]
+#[cfg(not(feature = "llvm"))]
 const LONG_VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\nbackends: interp (evaluates point by point), bytecode (runs loops)"
 );
 
 /// The same where LLVM is built in.
-#[cfg(feature = "native")]
+#[cfg(feature = "llvm")]
 const LONG_VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\nbackends: interp (evaluates point by point), bytecode (runs loops), native (machine code)"

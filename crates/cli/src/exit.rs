@@ -2,8 +2,6 @@
 //!
 //! The numbers are a contract with scripts; the language reference lists them.
 
-use std::process::ExitCode;
-
 use crate::message::Message;
 
 /// The end of the process, as scripts see it.
@@ -23,12 +21,6 @@ impl Exit {
     /// The end of a command that may have met errors.
     pub(crate) fn with_errors(any: bool) -> Exit {
         if any { Exit::ProgramError } else { Exit::Fine }
-    }
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(exit as u8)
     }
 }
 

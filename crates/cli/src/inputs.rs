@@ -12,7 +12,6 @@ use einlang_driver::{COMMAND_LINE, STANDARD_INPUT, Session};
 use einlang_source::{Diagnostics, FileId};
 
 use crate::args::{ProgramArg, ProgramArgs};
-use crate::disk;
 use crate::exit::Stop;
 use crate::message::{Level, Message, quoted};
 use crate::terminal::Terminal;
@@ -40,7 +39,7 @@ impl Input {
         match self {
             Input::File(path) => session.load(path),
             Input::Text(text) => Ok(session.add_text(COMMAND_LINE, text.as_str())),
-            Input::Stdin => match disk::read_limited(io::stdin().lock()) {
+            Input::Stdin => match einlang_driver::disk::read_limited(io::stdin().lock()) {
                 Ok(bytes) => session.add_bytes(STANDARD_INPUT, bytes),
                 Err(error) => Err(session.unreadable(STANDARD_INPUT, &error).into()),
             },

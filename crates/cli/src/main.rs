@@ -1,91 +1,11 @@
-//! The `einlang` binary: arguments become calls of the driver, answers become text and exit codes.
-//!
-//! | file | owns |
-//! |---|---|
-//! | `args.rs`, `shorthand.rs` | what may be written on the command line |
-//! | `commands/` | one file per command |
-//! | `inputs.rs` | the programs that a command is about: files, directories, `-`, `-c` |
-//! | `terminal.rs`, `message.rs` | standard output, standard error, colours |
-//! | `running/` | where a program prints, Ctrl-C, progress, amounts |
-//! | `native.rs` | machine code: what makes it, where it is kept |
-//! | `disk.rs` | the `World` over a disk |
-//! | `bug.rs` | what happens when the compiler itself fails |
-//! | `exit.rs` | how a command ends |
-//!
-//! Invariants: data goes to standard output and everything else to standard error; the exit code is
-//! 0, 1, 2 or 3 as [`exit::Exit`] says, or 130 for a run that was interrupted; no decision about the language is made here.
+//! The `einlang` binary.
 
-mod args;
-mod bug;
-mod commands;
-mod disk;
-mod exit;
-mod inputs;
-mod memory;
-mod message;
-mod native;
-mod running;
-mod shorthand;
-mod terminal;
-
-use std::ffi::OsString;
 use std::process::ExitCode;
-
-use clap::{CommandFactory, FromArgMatches};
-
-use args::Cli;
-use disk::DiskWorld;
-use exit::{Exit, Stop};
-use terminal::Terminal;
 
 /// Checking allocates many small values for a short time, which this allocator is made for.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// What a command works with.
-struct Shell {
-    terminal: Terminal,
-    world: DiskWorld,
-}
-
 fn main() -> ExitCode {
-    bug::guard(|| start(std::env::args_os().collect())).into()
-}
-
-/// Reads the arguments and runs the command.
-fn start(args: Vec<OsString>) -> Exit {
-    terminal::choose_color_early(&args);
-    let grammar = Cli::command();
-    let expanded = match shorthand::expand(&grammar, args) {
-        Ok(expanded) => expanded,
-        Err(stop) => return end(&Terminal::before_parsing(), Err(stop)),
-    };
-    let matches = grammar.try_get_matches_from(expanded);
-    match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => {
-            let shell = Shell { terminal: Terminal::new(&cli.global), world: DiskWorld };
-            end(&shell.terminal, commands::run(&cli.command, &shell))
-        }
-        Err(answer) => {
-            // Help and version arrive here too. If nobody reads on, there is nobody to tell.
-            let _ = answer.print();
-            if answer.use_stderr() { Exit::Usage } else { Exit::Fine }
-        }
-    }
-}
-
-/// Says why a command stopped, if it did.
-fn end(terminal: &Terminal, result: Result<Exit, Stop>) -> Exit {
-    match result {
-        Ok(exit) => exit,
-        Err(Stop::Usage(message)) => {
-            terminal.say(&message);
-            Exit::Usage
-        }
-        Err(Stop::Output(message)) => {
-            terminal.say(&message);
-            Exit::ProgramError
-        }
-        Err(Stop::NobodyReads) => Exit::Fine,
-    }
+    ExitCode::from(einlang_cli::main(std::env::args_os().collect()))
 }

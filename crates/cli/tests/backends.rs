@@ -47,17 +47,22 @@ fn scheduled(path: &Path, backend: &str, schedule: Option<&Path>) -> Value {
     all["outputs"].clone()
 }
 
+/// Rounding in `f32` and in `f64`.
+const SINGLE: f64 = 1e-5;
+const DOUBLE: f64 = 1e-13;
+
 /// The same structure, and numbers that differ by rounding at most.
-fn agree(a: &Value, b: &Value) -> bool {
+fn agree(a: &Value, b: &Value, rounding: f64) -> bool {
     match (a, b) {
         (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| agree(a, b))
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| agree(a, b, rounding))
         }
         (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| agree(a, b)))
+            a.len() == b.len()
+                && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| agree(a, b, rounding)))
         }
         (Value::Number(a), Value::Number(b)) => match (a.as_f64(), b.as_f64()) {
-            (Some(a), Some(b)) => (a - b).abs() <= 1e-5 * (1.0 + a.abs()),
+            (Some(a), Some(b)) => (a - b).abs() <= rounding * (1.0 + a.abs()),
             _ => false,
         },
         (a, b) => a == b,
@@ -75,7 +80,7 @@ fn backends_agree_at_awkward_extents() {
             assert_eq!(right["x"]["shape"], serde_json::json!([n]));
             assert_eq!(right, outputs(&path, "bytecode"), "bytecode, {n} of {elem}");
             let native = outputs(&path, "native");
-            assert!(agree(&right, &native), "{n} of {elem}: {right}\n{native}");
+            assert!(agree(&right, &native, SINGLE), "{n} of {elem}: {right}\n{native}");
         }
     }
 }
@@ -124,9 +129,10 @@ fn windows_agree_at_awkward_extents() {
         std::fs::write(&path, windows(*n)).expect("a file");
         let right = outputs(&path, "interp");
         assert_eq!(right["slope"]["shape"], serde_json::json!([n, 3]));
-        assert_eq!(right, outputs(&path, "bytecode"), "bytecode, {n}");
+        let bytecode = outputs(&path, "bytecode");
+        assert!(agree(&right, &bytecode, DOUBLE), "{n}: {right}\n{bytecode}");
         let native = outputs(&path, "native");
-        assert!(agree(&right, &native), "{n}: {right}\n{native}");
+        assert!(agree(&right, &native, DOUBLE), "{n}: {right}\n{native}");
     }
 }
 
@@ -158,7 +164,7 @@ let marks[i in 0..N] = rows[i] > x[i];
             std::fs::write(&schedule, text).expect("a file");
             for backend in ["bytecode", "native"] {
                 let found = scheduled(&path, backend, Some(&schedule));
-                assert!(agree(&right, &found), "{backend}, {n}, {role}: {right}\n{found}");
+                assert!(agree(&right, &found, SINGLE), "{backend}, {n}, {role}: {right}\n{found}");
             }
         }
     }

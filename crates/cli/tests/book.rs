@@ -51,6 +51,8 @@ fn every_block_is_run_or_says_why_not() {
                 "ein" | "output" | "text" => true,
                 "console" => reason.is_empty() || reason.starts_with("needs="),
                 "json" => reason.starts_with("of="),
+                // Sessions that `tests/python` runs.
+                "pycon" => reason.is_empty(),
                 "python" | "julia" => reason == "comparison",
                 "sh" => reason.starts_with("needs="),
                 _ => false,

@@ -43,7 +43,7 @@ use inkwell::context::Context;
 
 use self::jit::{Code, ENTRY, Session};
 use self::object::Object;
-pub use timed::Timed;
+pub use timed::{Shown, Timed};
 
 /// Code that exists, is being made, or cannot be made, by its key.
 type Known = HashMap<String, Arc<OnceLock<Result<Arc<Code>, String>>>>;

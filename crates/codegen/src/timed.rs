@@ -10,12 +10,21 @@ use einlang_loops::ir::Kernel;
 
 use crate::Llvm;
 
+/// What is printed of a kernel when it is compiled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shown {
+    /// Its loop IR.
+    Loops,
+    /// Its code.
+    Code(CodeForm),
+}
+
 /// Adds up the time that code takes.
 #[derive(Debug, Default)]
 pub struct Timed {
     llvm: Llvm,
     spent: Arc<Mutex<Duration>>,
-    form: Option<CodeForm>,
+    shown: Option<Shown>,
 }
 
 #[derive(Debug)]
@@ -26,8 +35,8 @@ struct Clocked {
 
 impl Timed {
     /// One that prints each kernel in some form when it is compiled.
-    pub fn showing(form: Option<CodeForm>) -> Timed {
-        Timed { form, ..Timed::default() }
+    pub fn showing(shown: Option<Shown>) -> Timed {
+        Timed { shown, ..Timed::default() }
     }
 
     /// The time that code took since this was last asked.
@@ -40,10 +49,10 @@ impl NativeCompiler for Timed {
     fn compile(&self, kernel: &Kernel, checked: bool) -> Result<Arc<dyn NativeKernel>, String> {
         let before = self.llvm.made();
         let code = self.llvm.compile(kernel, checked)?;
-        if let Some(form) = self.form
-            && self.llvm.made() != before
-        {
-            println!("{}", self.llvm.show(kernel, checked, form)?);
+        match self.shown.filter(|_| self.llvm.made() != before) {
+            Some(Shown::Loops) => println!("{kernel}"),
+            Some(Shown::Code(form)) => println!("{}", self.llvm.show(kernel, checked, form)?),
+            None => {}
         }
         Ok(Arc::new(Clocked { code, spent: Arc::clone(&self.spent) }))
     }

@@ -32,7 +32,8 @@ pub(crate) fn print(compilation: &Compilation, view: &View<'_>, form: Form) -> S
     };
     let wanted = program.modules.iter();
     let wanted = wanted.filter(|module| view.kernel.is_none_or(|name| name == module.name));
-    let each = wanted.map(|module| match plan(module, &Choices::default()) {
+    let choices = Choices { checkpoint: view.checkpoint, ..Choices::default() };
+    let each = wanted.map(|module| match plan(module, &choices) {
         Ok(plan) => show(&plan, view, form),
         Err(not) => format!("// `{}` is evaluated point by point: {not}\n", module.name),
     });

@@ -21,7 +21,9 @@
 //! | [`pipeline`] | the stages, in order, in one list |
 //! | [`build`] | libraries for C |
 //! | [`document`] | pages of documentation from doc comments |
+//! | [`disk`] | the `World` over a disk |
 //! | [`explain`] | the page of each diagnostic code |
+//! | [`functions`] | public functions as things that a host calls |
 //! | [`library`] | the texts of the standard library |
 //! | [`lowering`] | the lowered program, and the passes over it |
 //! | `kernels` | kernels as text |
@@ -35,9 +37,11 @@
 
 pub mod build;
 pub mod derivatives;
+pub mod disk;
 pub mod document;
 mod errors;
 pub mod explain;
+pub mod functions;
 mod kernels;
 pub mod library;
 pub mod lowering;
@@ -50,17 +54,22 @@ pub mod storage;
 mod watching;
 
 pub use build::Library;
+pub use disk::DiskWorld;
 pub use einlang_interp::native::{CodeForm, Made, Native};
 pub use einlang_interp::options::{Backend, Interrupt, Kept, Options as Limits, Resident, Threads};
 pub use einlang_interp::profile::{Part, Profile, Stored};
 pub use einlang_interp::report::{Ran, Region, Report};
+pub use einlang_loops::checkpoint::Checkpoint;
 pub use einlang_loops::decide::Storage as StoragePlan;
 pub use einlang_loops::schedule::{self, Schedule, parse_schedules};
 pub use einlang_runtime::{Permits, cache, files};
 pub use einlang_sema::shapes::Options;
 pub use einlang_tir::constant::Const;
+pub use functions::{Argument, Ask, Call, Parameter, Signature, argument_type};
 pub use memo::{Memo, Work};
 pub use pipeline::{Compilation, Stage, View};
 pub use repl::{Answer, Question, Repl};
-pub use run::{Executable, Failure, Given, Outcome, Output, Printer, ProjectIo, RunOptions};
+pub use run::{
+    Called, Executable, Failure, Given, Outcome, Output, Printer, ProjectIo, RunOptions,
+};
 pub use session::{COMMAND_LINE, MAX_SOURCE_BYTES, Printed, STANDARD_INPUT, Session};

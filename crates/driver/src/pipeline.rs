@@ -11,6 +11,7 @@ use std::fmt;
 use std::path::Path;
 
 use einlang_interp::native::{CodeForm, Native};
+use einlang_loops::checkpoint::Checkpoint;
 use einlang_sema::coords::{self, Coords};
 use einlang_sema::shapes::{self, Given, Options, Shapes};
 use einlang_sema::types::{self, Typed};
@@ -143,6 +144,7 @@ stages! {
     Lower "lower" "the host program and its tensor modules" |c, _, _| lowering::print(c, None);
     InlineCalls "inline_calls" "the same, without the functions that have no derivative rule" |c, _, _| lowering::print(c, Some("inline_calls"));
     SplitClauses "split_clauses" "the same, no two clauses with a point in common" |c, _, _| lowering::print(c, Some("split_clauses"));
+    NameSubscripts "name_subscripts" "the same, with subscripts computed from extents as index expressions" |c, _, _| lowering::print(c, Some("name_subscripts"));
     LowerRequests "lower-requests" "the same, with derivatives as ordinary code" |c, _, _| lowering::print(c, Some("lower_requests"));
     LiftLocals "lift_locals" "the same, with what is computed again at every point moved out" |c, _, _| lowering::print(c, Some("lift_locals"));
     FoldConstants "fold_constants" "the same, with constants computed" |c, _, _| lowering::print(c, Some("fold_constants"));
@@ -162,6 +164,8 @@ pub struct View<'a> {
     pub kernel: Option<&'a str>,
     /// What makes machine code.
     pub native: Option<&'a Native>,
+    /// What is kept of trajectories that are read backwards.
+    pub checkpoint: Checkpoint,
 }
 
 fn print_kernels(compilation: &Compilation, view: &View<'_>, form: Form) -> String {

@@ -8,7 +8,7 @@
 //! | [`host`] | a plain executor of host programs |
 //! | [`profile`] | where the time of a run goes |
 //! | [`report`] | how the tensor code of a run was evaluated |
-//! | [`tensor`], [`value`] | tensors and host values |
+//! | [`tensor`], [`list`], [`value`] | tensors, their elements, and host values |
 //! | [`show`] | printing, format specifications, JSON |
 //! | [`io`] | the world of a running program, as a trait |
 //! | [`options`] | limits and modes |
@@ -21,6 +21,7 @@
 mod bytecode;
 pub mod host;
 pub mod io;
+pub mod list;
 pub mod native;
 pub mod options;
 pub mod oracle;

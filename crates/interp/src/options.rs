@@ -5,6 +5,7 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::fmt;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,6 +14,7 @@ use std::time::Instant;
 use crate::bytecode::Compiled;
 use crate::native::Native;
 use crate::profile::Profile;
+use einlang_loops::checkpoint::Checkpoint;
 use einlang_loops::decide::Storage;
 use einlang_loops::schedule::Schedule;
 use einlang_runtime::pool::n_processors;
@@ -49,6 +51,8 @@ pub struct Options {
     pub native: Option<Native>,
     /// How much of a recurrence a backend keeps.
     pub storage: Storage,
+    /// What is kept of a trajectory that is read in the opposite order.
+    pub checkpoint: Checkpoint,
     /// Schedules that replace those a backend would choose.
     pub schedules: Vec<Schedule>,
     /// On how many threads machine code runs.
@@ -73,6 +77,11 @@ impl Kept {
     /// An empty store.
     pub fn new() -> Kept {
         Kept(Some(Store::default()))
+    }
+
+    /// Whether every module of a program has its code.
+    pub fn has_all(&self, program: &einlang_tir::host::Program) -> bool {
+        program.modules.iter().all(|module| self.get(&module.name).is_some())
     }
 
     pub(crate) fn get(&self, module: &str) -> Option<Result<Arc<Compiled>, String>> {
@@ -150,28 +159,49 @@ impl Limits {
 }
 
 /// A switch by which somebody else stops an evaluation. Its copies are one switch.
-#[derive(Clone, Debug, Default)]
-pub struct Interrupt(Arc<AtomicBool>);
+#[derive(Clone, Default)]
+pub struct Interrupt {
+    set: Arc<AtomicBool>,
+    ask: Option<Arc<Ask>>,
+}
+
+/// A question whether to stop. It is asked often, by the thread that evaluates.
+type Ask = dyn Fn() -> bool + Send + Sync;
 
 impl Interrupt {
+    /// A switch that is also used when this answers yes. It is asked every few thousand steps, so it
+    /// should answer quickly.
+    pub fn asking(ask: impl Fn() -> bool + Send + Sync + 'static) -> Interrupt {
+        Interrupt { set: Arc::default(), ask: Some(Arc::new(ask)) }
+    }
+
     /// Stops the evaluation soon.
     pub fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.set.store(true, Ordering::Relaxed);
     }
 
     /// Whether it was used; from then on it is as new.
     pub fn take(&self) -> bool {
-        self.0.swap(false, Ordering::Relaxed)
+        self.set.swap(false, Ordering::Relaxed)
     }
 
     fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        if self.ask.as_ref().is_some_and(|ask| ask()) {
+            self.set();
+        }
+        self.set.load(Ordering::Relaxed)
+    }
+}
+
+impl fmt::Debug for Interrupt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Interrupt").field(&self.set).finish()
     }
 }
 
 impl PartialEq for Interrupt {
     fn eq(&self, other: &Interrupt) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.set, &other.set)
     }
 }
 
@@ -190,6 +220,7 @@ impl Default for Options {
             backend: Backend::default(),
             native: None,
             storage: Storage::default(),
+            checkpoint: Checkpoint::default(),
             schedules: Vec::new(),
             threads: Threads::default(),
             report: Report::default(),

@@ -3,6 +3,8 @@
 use einlang_tir::constant::Const;
 use einlang_tir::types::Elem;
 
+use crate::list::List;
+
 macro_rules! storage {
     ($($variant:ident $native:ty, $bits:ident => $to:expr, $value:ident => $from:expr;)*) => {
         /// The elements, in row-major order, each at its own width. Floats that Rust does not
@@ -10,13 +12,13 @@ macro_rules! storage {
         #[derive(Clone, PartialEq, Debug)]
         pub enum Storage {
             $(#[doc = concat!("Elements of type `", stringify!($variant), "`.")]
-              $variant(Vec<$native>),)*
+              $variant(List<$native>),)*
         }
 
         impl Storage {
             /// Storage of a type with room for some elements.
             pub fn with_capacity(elem: Elem, n: usize) -> Storage {
-                match elem { $(Elem::$variant => Storage::$variant(Vec::with_capacity(n)),)* }
+                match elem { $(Elem::$variant => Storage::$variant(List::Own(Vec::with_capacity(n))),)* }
             }
 
             /// The type of the elements.
@@ -46,6 +48,11 @@ macro_rules! storage {
                 match self { $(Storage::$variant(list) => list.as_ptr().cast(),)* }
             }
 
+            /// The address of the first element, to tell what shares memory with what.
+            pub fn address(&self) -> usize {
+                self.first().addr()
+            }
+
             /// Where the first element lies, to be stored to.
             pub(crate) fn first_mut(&mut self) -> *mut u8 {
                 match self { $(Storage::$variant(list) => list.as_mut_ptr().cast(),)* }
@@ -53,18 +60,19 @@ macro_rules! storage {
 
             /// So many elements, all zero.
             pub(crate) fn zeros(elem: Elem, n: usize) -> Storage {
-                match elem { $(Elem::$variant => Storage::$variant(vec![<$native>::default(); n]),)* }
+                match elem { $(Elem::$variant => Storage::$variant(List::Own(vec![<$native>::default(); n])),)* }
             }
 
             /// Changes the number of elements; new ones are zero.
             pub(crate) fn resize(&mut self, n: usize) {
-                match self { $(Storage::$variant(list) => list.resize(n, <$native>::default()),)* }
+                match self { $(Storage::$variant(list) => list.own().resize(n, <$native>::default()),)* }
             }
 
             /// Makes every element zero and their number `n`, keeping the memory.
             pub(crate) fn reset(&mut self, n: usize) {
                 match self {
                     $(Storage::$variant(list) => {
+                        let list = list.own();
                         list.clear();
                         list.resize(n, <$native>::default());
                     })*
@@ -90,7 +98,7 @@ macro_rules! storage {
                 match self {
                     $(Storage::$variant(list) => {
                         let $bits = bits;
-                        list.push($to);
+                        list.own().push($to);
                     })*
                 }
             }
@@ -151,7 +159,7 @@ impl TensorValue {
 
     /// A vector of floats.
     pub fn f32s(shape: impl Into<Vec<usize>>, values: impl Into<Vec<f32>>) -> Option<TensorValue> {
-        TensorValue::new(shape.into(), Storage::F32(values.into()))
+        TensorValue::new(shape.into(), Storage::F32(List::Own(values.into())))
     }
 
     /// The type of the elements.
@@ -177,6 +185,11 @@ impl TensorValue {
     /// The elements.
     pub fn data(&self) -> &Storage {
         &self.data
+    }
+
+    /// The extents and the elements.
+    pub fn into_parts(self) -> (Vec<usize>, Storage) {
+        (self.shape, self.data)
     }
 
     /// The element at a position in row-major order.

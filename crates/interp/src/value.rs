@@ -52,6 +52,8 @@ pub struct Node {
     pub kind: NodeKind,
     /// Its parts.
     pub items: Vec<HostValue>,
+    /// Of an empty list, the extents of the axes below, if they are known.
+    pub below: Vec<usize>,
 }
 
 impl Drop for Node {
@@ -80,7 +82,7 @@ impl HostValue {
 
     /// A value made of values.
     pub fn node(kind: NodeKind, items: Vec<HostValue>) -> HostValue {
-        HostValue::Node(Arc::new(Node { kind, items }))
+        HostValue::Node(Arc::new(Node { kind, items, below: Vec::new() }))
     }
 
     /// A tuple.
@@ -91,6 +93,26 @@ impl HostValue {
     /// A list.
     pub fn list(items: Vec<HostValue>) -> HostValue {
         HostValue::node(NodeKind::List, items)
+    }
+
+    /// A list whose elements would have these extents, should there be none.
+    pub fn list_over(items: Vec<HostValue>, below: &[usize]) -> HostValue {
+        let below = if items.is_empty() { below.to_vec() } else { Vec::new() };
+        HostValue::Node(Arc::new(Node { kind: NodeKind::List, items, below }))
+    }
+
+    /// The length of a list along an axis: its own, that of the first list in it, and so on.
+    pub fn list_extent(&self, axis: usize) -> usize {
+        let mut list = self.as_node().filter(|node| node.kind == NodeKind::List);
+        for left in (1..=axis).rev() {
+            let Some(node) = list else { return 0 };
+            if node.items.is_empty() {
+                return node.below.get(left - 1).copied().unwrap_or(0);
+            }
+            let first = node.items.first().and_then(HostValue::as_node);
+            list = first.filter(|node| node.kind == NodeKind::List);
+        }
+        list.map_or(0, |list| list.items.len())
     }
 
     /// A variant of an enum with positional fields.

@@ -3,6 +3,7 @@
 //! | module | owns |
 //! |---|---|
 //! | [`window`] | how much of a recurrence anybody can observe |
+//! | [`checkpoint`] | what is kept of trajectories, as a user says it |
 //! | [`schedule`] | orders, roles and storage as plain data |
 //! | [`decide`] | a schedule for a module |
 //! | `regroup` | groups that a schedule runs in one nest |
@@ -16,6 +17,7 @@
 //! a program. What cannot be lowered is a [`lower::NotLowered`] that says why, and stays with the
 //! oracle.
 
+pub mod checkpoint;
 pub mod decide;
 mod improve;
 pub mod ir;

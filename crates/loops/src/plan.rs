@@ -1,14 +1,20 @@
 //! A module on its way to machines: passes, schedule, loop IR, as one list.
 
-use einlang_tir::module::Module;
-use einlang_tir::passes::{Ctx, PASSES, Stopped, run_passes};
+use std::collections::HashSet;
 
-use crate::decide::{Storage, decide, is_legal, join_producers};
-use crate::improve::improve;
+use einlang_tir::module::{Group, Module};
+use einlang_tir::passes::{Ctx, PASSES, Stopped, run_passes};
+use einlang_tir::types::Ident;
+
+use crate::checkpoint::Checkpoint;
+use crate::decide::{
+    Storage, decide, find_replay, is_legal, isolate_sums, join_producers, resolve_subscripts,
+};
+use crate::improve::{hold_budget, improve};
 use crate::ir::Kernel;
 use crate::lower::{NotLowered, lower};
 use crate::regroup::merge_groups;
-use crate::schedule::Schedule;
+use crate::schedule::{Checkpoints, Keep, Schedule};
 
 /// What may be chosen.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -19,6 +25,8 @@ pub struct Choices {
     pub checked: bool,
     /// Schedules that replace those that would be decided, by the names of their modules.
     pub schedules: Vec<Schedule>,
+    /// What is kept of a trajectory that is read in the opposite order.
+    pub checkpoint: Checkpoint,
 }
 
 /// A module, how it is computed, and the code for that.
@@ -43,6 +51,7 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
         }
         Stopped::Broken { pass, .. } => NotLowered::new(format!("`{pass}` broke the module")),
     })?;
+    let (segments, mut trajectories) = (in_segments(&module, choices), None);
     let given = choices.schedules.iter().find(|schedule| schedule.module == module.name);
     let schedule = match given {
         Some(given) => {
@@ -52,12 +61,50 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
                 false => return Err(NotLowered::new("the schedule given for it is not legal")),
             }
         }
-        None => {
-            module = join_producers(module);
-            decide(&module, choices.storage)?
-        }
+        None => match (choices.checkpoint, segments) {
+            (Checkpoint::Segments(_), Some((prepared, schedule))) => {
+                module = prepared;
+                schedule
+            }
+            (_, segments) => {
+                trajectories = segments.map(|(_, schedule)| trajectories_of(&schedule));
+                module = join_producers(module);
+                decide(&module, choices.storage)?
+            }
+        },
     };
     let mut kernel = lower(&module, &schedule)?;
+    if let (Checkpoint::Budget(bytes), Some(names)) = (choices.checkpoint, trajectories) {
+        hold_budget(&mut kernel, &names, bytes);
+    }
     improve(&mut kernel, &schedule);
     Ok(Plan { module, schedule, kernel })
+}
+
+/// The module prepared for segments and a schedule with them, if they may be wanted and there are any.
+fn in_segments(module: &Module, choices: &Choices) -> Option<(Module, Schedule)> {
+    let checkpoints = match choices.checkpoint {
+        Checkpoint::None => return None,
+        Checkpoint::Budget(_) => Checkpoints::Sqrt,
+        Checkpoint::Segments(checkpoints) => checkpoints,
+    };
+    let recurrent = |group: &&Group| {
+        group.bindings.first().is_some_and(|binding| module.is_recurrent(&binding.name))
+    };
+    if module.groups.iter().filter(recurrent).count() < 2 {
+        return None;
+    }
+    let mut prepared = module.clone();
+    resolve_subscripts(&mut prepared);
+    isolate_sums(&mut prepared);
+    let mut schedule = decide(&prepared, choices.storage).ok()?;
+    let found = find_replay(&prepared, &mut schedule, checkpoints);
+    found.then_some((prepared, schedule))
+}
+
+/// The tensors of which segments would be kept.
+fn trajectories_of(schedule: &Schedule) -> HashSet<Ident> {
+    let tensors = schedule.replay.iter().flat_map(|replay| &replay.tensors);
+    let kept = tensors.filter(|tensor| matches!(tensor.keep, Keep::Segment { .. }));
+    kept.map(|tensor| tensor.name.clone()).collect()
 }

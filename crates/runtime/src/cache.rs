@@ -7,6 +7,7 @@
 //! disk is an error; the thing is made again.
 
 use std::collections::hash_map::DefaultHasher;
+use std::env;
 use std::fs::{self, File};
 use std::hash::Hasher;
 use std::io::{self, Write};
@@ -25,6 +26,9 @@ const TOUCH_AFTER: Duration = Duration::from_secs(3600);
 
 /// A temporary file that is older was left by a process that crashed.
 const LEFT_BEHIND: Duration = Duration::from_secs(3600);
+
+/// The most bytes that are kept for a user.
+const USUAL_LIMIT: u64 = 256 << 20;
 
 /// A folder of entries.
 #[derive(Debug)]
@@ -48,6 +52,18 @@ impl Cache {
     /// The cache in a folder, which is made when something is put in.
     pub fn new(folder: impl Into<PathBuf>, limit: u64) -> Cache {
         Cache { folder: folder.into(), limit, allowance: AtomicU64::new(0) }
+    }
+
+    /// The cache of this user, where there is a place for one.
+    pub fn of_user() -> Option<Cache> {
+        let given = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let usual = || {
+            let of_user = given("XDG_CACHE_HOME").filter(|path| path.is_absolute());
+            let of_user = of_user.or_else(|| given("HOME").map(|home| home.join(".cache")));
+            of_user.map(|folder| folder.join("einlang"))
+        };
+        let folder = given("EINLANG_CACHE_DIR").or_else(usual)?;
+        Some(Cache::new(folder, USUAL_LIMIT))
     }
 
     /// The folder.

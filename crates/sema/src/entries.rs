@@ -10,6 +10,7 @@ use einlang_source::map::HashSet;
 use einlang_source::{Code, Diagnostic, Span};
 
 use crate::Resolved;
+use crate::builtins::Function;
 use crate::hir::*;
 use crate::types::walk::{Captures, reads, sizes, statement_exprs, visit};
 use crate::types::{Callee, FnTy, InstanceId, Ty, Typed, groups};
@@ -27,6 +28,8 @@ pub struct Made {
     pub until: bool,
     /// Computing it prints, reads or writes.
     pub effect: bool,
+    /// Computing it does nothing of that but print.
+    pub prints: bool,
     /// It reads other bindings of the session.
     pub reads: bool,
 }
@@ -36,7 +39,9 @@ pub fn made(resolved: &Resolved, typed: &Typed) -> Vec<Made> {
     let Some(root) = Root::of(resolved, typed) else { return Vec::new() };
     let place = |local: LocalId| root.body[local].name.span;
     let captures = Captures::new(&resolved.program);
-    let mut effects = Effects { typed, pure: vec![false; typed.instances.len()] };
+    let is_lasting = |function: Function| function.has_effect() && function != Function::Print;
+    let mut effects = Effects::new(typed, Function::has_effect);
+    let mut lasting = Effects::new(typed, is_lasting);
     let mut all = Vec::new();
     for statement in root.statements {
         let bound = groups::bound(statement);
@@ -46,11 +51,14 @@ pub fn made(resolved: &Resolved, typed: &Typed) -> Vec<Made> {
             _ => continue,
         };
         let read = reads(&resolved.program, root.id, statement, &captures);
+        let effect = effects.of(root.instance, root.body, statement_exprs(statement));
+        let lasts = lasting.of(root.instance, root.body, statement_exprs(statement));
         all.push(Made {
             sizes: sizes(root.body, statement).into_iter().map(place).collect(),
             span,
             until,
-            effect: effects.of(root.instance, root.body, statement_exprs(statement)),
+            effect,
+            prints: effect && !lasts,
             reads: read.iter().any(|local| !bound.contains(local)),
             names: bound.into_iter().map(place).collect(),
         });
@@ -206,14 +214,19 @@ fn is_library(program: &Program, body: &Body) -> bool {
     program.modules[module].library
 }
 
-/// Which instances print, read or write.
+/// Which instances have some kind of effect.
 struct Effects<'p> {
     typed: &'p Typed,
+    is_effect: fn(Function) -> bool,
     /// Instances of which it is known that they do not.
     pure: Vec<bool>,
 }
 
-impl Effects<'_> {
+impl<'p> Effects<'p> {
+    fn new(typed: &'p Typed, is_effect: fn(Function) -> bool) -> Effects<'p> {
+        Effects { typed, is_effect, pure: vec![false; typed.instances.len()] }
+    }
+
     /// Whether evaluating expressions of an instance may have an effect. Functions of which only
     /// the signature is known count.
     fn of(&mut self, instance: InstanceId, body: &Body, roots: Vec<ExprId>) -> bool {
@@ -224,7 +237,9 @@ impl Effects<'_> {
         let mut seen: HashSet<InstanceId> = HashSet::default();
         while let Some(callee) = callees.pop() {
             match callee {
-                Callee::Function(FnTy::Builtin(function)) if function.has_effect() => return true,
+                Callee::Function(FnTy::Builtin(function)) if (self.is_effect)(function) => {
+                    return true;
+                }
                 Callee::Function(FnTy::Declared(..)) => return true,
                 Callee::Function(_) => {}
                 Callee::Instance(id) if !seen.insert(id) => {}

@@ -4,6 +4,7 @@
 
 mod counts;
 mod library;
+mod python;
 mod steps;
 mod summary;
 
@@ -20,6 +21,13 @@ pub(crate) enum Outcome {
     Failed(String),
     /// There was nothing to check, and why.
     Skipped(String),
+}
+
+impl Outcome {
+    /// What a step is worth where its tools are missing: in CI that is a failure.
+    fn without_tools(reason: String, in_ci: bool) -> Outcome {
+        if in_ci { Outcome::Failed(reason) } else { Outcome::Skipped(reason) }
+    }
 }
 
 /// What every step is given.
@@ -53,6 +61,7 @@ const STEPS: &[Step] = &[
     Step { name: "conformance-check", run: crate::conformance::check_step },
     Step { name: "conformance", run: crate::conformance::run_step },
     Step { name: "std", run: library::std },
+    Step { name: "python", run: python::python },
 ];
 
 /// The step that takes the test filters.

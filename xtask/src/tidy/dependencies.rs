@@ -20,7 +20,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("driver", &["source", "index", "syntax", "tir", "sema", "loops", "runtime", "interp"]),
     ("ide", &["driver"]),
     ("cli", &["driver", "codegen", "ide"]),
-    ("py", &["driver", "codegen", "runtime"]),
+    ("python", &["tir", "interp", "codegen", "driver", "cli"]),
     ("wasm", &["driver", "ide"]),
     ("testkit", &["source", "syntax", "driver"]),
     ("xtask", &[]),

@@ -3,10 +3,10 @@
 use clap::{Args, ValueEnum};
 use einlang_driver::cache::{Cache, Contents};
 
+use crate::Shell;
 use crate::args::HELP_TEMPLATE;
 use crate::exit::{Exit, Stop};
 use crate::message::Message;
-use crate::{Shell, native};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,7 +30,7 @@ enum Action {
 }
 
 pub(crate) fn run(args: &CacheArgs, shell: &Shell) -> Result<Exit, Stop> {
-    let Some(cache) = native::cache() else {
+    let Some(cache) = Cache::of_user() else {
         let message = Message::error("there is no folder for a cache");
         return Err(Stop::Usage(message.with_help("set `EINLANG_CACHE_DIR` to a folder")));
     };

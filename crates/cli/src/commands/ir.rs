@@ -5,6 +5,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use einlang_driver::{Session, Stage, View};
 
 use crate::args::{HELP_TEMPLATE, ProgramArg};
+use crate::commands::run::CheckpointArg;
 use crate::exit::{Exit, Stop};
 use crate::inputs;
 use crate::message::Message;
@@ -33,6 +34,8 @@ pub(crate) struct IrArgs {
     /// Print this kernel only, at stages from `decide` on
     #[arg(long, value_name = "NAME", requires = "after")]
     kernel: Option<String>,
+    #[command(flatten)]
+    checkpoint: CheckpointArg,
     /// List the stages
     #[arg(long, conflicts_with_all = ["file", "source", "after"])]
     list: bool,
@@ -67,7 +70,8 @@ fn print(args: &IrArgs, shell: &Shell) -> Result<Exit, Stop> {
     let loaded = input.load(&mut session);
     let diagnostics = match loaded {
         Ok(file) => {
-            let view = View { kernel, native: native.as_ref() };
+            let checkpoint = args.checkpoint.plan();
+            let view = View { kernel, native: native.as_ref(), checkpoint };
             let printed = session.ir_of(file, stage, &view);
             if let Some(kernel) = kernel.filter(|_| !printed.diagnostics.has_errors()) {
                 is_there(kernel, &printed.kernels)?;

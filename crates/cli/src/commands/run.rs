@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use einlang_driver::{
-    Executable, Failure, Given, Limits, Made, Outcome, Permits, Printer, ProjectIo, Ran, Region,
-    Resident, RunOptions, Session, StoragePlan, parse_schedules,
+    Checkpoint, Executable, Failure, Given, Limits, Made, Outcome, Permits, Printer, ProjectIo,
+    Ran, Region, Resident, RunOptions, Session, StoragePlan, parse_schedules,
 };
 use einlang_source::Diagnostics;
 
@@ -64,6 +64,8 @@ pub(crate) struct LimitArgs {
     /// What is kept of a recurrence: full (everything) or window (what is read later)
     #[arg(long, value_name = "PLAN", default_value = "window", hide_possible_values = true)]
     storage: Plan,
+    #[command(flatten)]
+    checkpoint: CheckpointArg,
     /// Compute tensors as the schedules in this file say, which `einlang ir --after decide` prints
     #[arg(long, value_name = "FILE")]
     schedule: Vec<PathBuf>,
@@ -95,6 +97,27 @@ pub(crate) struct LimitArgs {
     /// How long the evaluation may take, such as 10 or 500ms [default: no limit]
     #[arg(long, value_name = "TIME", value_parser = running::duration)]
     pub(crate) timeout: Option<Duration>,
+}
+
+/// What is kept of trajectories.
+#[derive(Debug, Args)]
+pub(crate) struct CheckpointArg {
+    /// What is kept of a trajectory that a derivative reads backwards: none (no checkpoints: all of
+    /// it), sqrt (about as many checkpoints as planes between them), binomial:N (N checkpoints) or
+    /// budget:BYTES (all of it up to so many bytes, then like sqrt) [default: budget:256M]
+    #[arg(long, value_name = "PLAN", value_parser = checkpoint)]
+    checkpoint: Option<Checkpoint>,
+}
+
+impl CheckpointArg {
+    /// The plan.
+    pub(crate) fn plan(&self) -> Checkpoint {
+        self.checkpoint.unwrap_or_default()
+    }
+}
+
+fn checkpoint(text: &str) -> Result<Checkpoint, String> {
+    Checkpoint::parse(text, running::bytes)
 }
 
 /// The value of `--backend`.
@@ -134,6 +157,7 @@ impl LimitArgs {
             zero_fill,
             backend,
             storage,
+            checkpoint: self.checkpoint.plan(),
             memory: self.max_memory.unwrap_or(usual.memory),
             depth: self.max_depth.unwrap_or(usual.depth),
             steps: self.max_steps,

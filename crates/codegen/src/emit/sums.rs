@@ -1,7 +1,8 @@
 //! Sums of floats: accurate, and the same on every computer.
 //!
 //! The terms of a fold with one index are added in blocks of 128: eight partial sums by position, the
-//! terms behind the last multiple of eight apart, and then these nine as a tree. Blocks, and the terms
+//! terms behind the last multiple of eight apart, and then these nine as a tree. Eight small terms are
+//! written out, of a large one there is one copy that takes its partial sum by number. Blocks, and the terms
 //! of folds with several indices, are combined in pairs as a binary counter carries. All of that is a
 //! function of positions alone.
 
@@ -10,7 +11,7 @@ use einlang_tir::constant::Const;
 use einlang_tir::op::Op;
 use einlang_tir::types::Elem;
 use inkwell::IntPredicate;
-use inkwell::values::{BasicValueEnum, PointerValue};
+use inkwell::values::{BasicValueEnum, IntValue, PointerValue};
 
 use super::fold::State;
 use super::{Emit, Refused, Result};
@@ -148,19 +149,24 @@ impl<'c> Emit<'c, '_> {
         let far = self.add(start, self.i64(BLOCK))?;
         let short = self.compare(IntPredicate::SLT, hi, far)?;
         let stop = self.builder.build_select(short, hi, far, "stop")?.into_int_value();
-        let wide = is_small(fold);
-        let n = if wide { LANES + 1 } else { 1 };
         let ty = self.wide_type(sum.elem)?;
-        let mut lanes = Vec::with_capacity(n);
-        for _ in 0..n {
-            let slot = self.slot(ty, "lane")?;
+        let wide = is_small(fold);
+        let list = inkwell::types::BasicType::array_type(&ty, LANES as u32 + 1);
+        let all = if wide { None } else { Some(self.slot(list.into(), "lanes")?) };
+        let mut lanes = Vec::with_capacity(LANES + 1);
+        for at in 0..=LANES {
+            let slot = match all {
+                Some(all) => self.element(ty, all, self.i64(at as i64))?,
+                None => self.slot(ty, "lane")?,
+            };
             self.keep(slot, self.nothing(sum.elem)?)?;
             lanes.push(slot);
         }
-        if wide {
-            self.eights(fold, state, sum, var, stop, &lanes)?;
+        match all {
+            Some(all) => self.in_turn(fold, state, sum, (var, start, stop), all)?,
+            None => self.eights(fold, state, sum, var, stop, &lanes)?,
         }
-        self.rest(fold, state, sum, var, stop, lanes[n - 1])?;
+        self.rest(fold, state, sum, var, stop, lanes[LANES])?;
         self.jump(close)?;
         self.at(close);
         let block = self.tree(sum, &lanes)?;
@@ -179,7 +185,7 @@ impl<'c> Emit<'c, '_> {
         state: &State<'c>,
         sum: &Sum<'c>,
         var: PointerValue<'c>,
-        stop: inkwell::values::IntValue<'c>,
+        stop: IntValue<'c>,
         lanes: &[PointerValue<'c>],
     ) -> Result<()> {
         let (check, body, end) = (self.block("check"), self.block("eight"), self.block("end"));
@@ -200,6 +206,36 @@ impl<'c> Emit<'c, '_> {
         Ok(())
     }
 
+    /// One term after the other, each to its partial sum, as long as there are eight.
+    fn in_turn(
+        &mut self,
+        fold: &Fold,
+        state: &State<'c>,
+        sum: &Sum<'c>,
+        (var, start, stop): (PointerValue<'c>, IntValue<'c>, IntValue<'c>),
+        lanes: PointerValue<'c>,
+    ) -> Result<()> {
+        let ty = self.wide_type(sum.elem)?;
+        let length = self.builder.build_int_sub(stop, start, "length")?;
+        let whole = self.builder.build_and(length, self.i64(-(LANES as i64)), "whole")?;
+        let stop = self.add(start, whole)?;
+        let (check, body, end) = (self.block("check"), self.block("turn"), self.block("end"));
+        self.jump(check)?;
+        self.at(check);
+        let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
+        let more = self.compare(IntPredicate::SLT, index, stop)?;
+        self.branch(more, body, end)?;
+        self.at(body);
+        let past = self.builder.build_int_sub(index, start, "past")?;
+        let number = self.builder.build_and(past, self.i64(LANES as i64 - 1), "number")?;
+        let lane = self.element(ty, lanes, number)?;
+        self.lane(fold, state, sum, lane)?;
+        self.builder.build_store(var, self.add(index, self.i64(1))?)?;
+        self.jump(check)?;
+        self.at(end);
+        Ok(())
+    }
+
     /// What is left of a block, one term at a time.
     fn rest(
         &mut self,
@@ -207,7 +243,7 @@ impl<'c> Emit<'c, '_> {
         state: &State<'c>,
         sum: &Sum<'c>,
         var: PointerValue<'c>,
-        stop: inkwell::values::IntValue<'c>,
+        stop: IntValue<'c>,
         lane: PointerValue<'c>,
     ) -> Result<()> {
         let (check, body, end) = (self.block("check"), self.block("one"), self.block("end"));

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use einlang_interp::native::Native;
+use einlang_loops::checkpoint::Checkpoint;
 use einlang_loops::plan::{Choices, plan};
 use einlang_sema::lower::Lowered;
 use einlang_source::Sources;
@@ -348,7 +349,8 @@ impl<'a> Function<'a> {
     ) -> Result<()> {
         let name = format!("{}_kernel_{}", self.name, self.objects.len());
         let of = self.lowered.program.modules.iter().find(|of| of.name == module);
-        let planned = plan(of.ok_or("tensor code is missing")?, &Choices::default());
+        let choices = Choices { checkpoint: Checkpoint::None, ..Choices::default() };
+        let planned = plan(of.ok_or("tensor code is missing")?, &choices);
         let planned = planned.map_err(|not| format!("its tensor code has no loops: {not}"))?;
         let object = native.0.object(&planned.kernel, &name)?;
         self.kernels += &kernel::describe(&planned.kernel, &object, &name, self.sources)?;

@@ -156,6 +156,7 @@ impl<'w> Repl<'w> {
             zero_fill: self.options.zero_fill,
             outputs: None,
             given: given.iter().map(|bound| bound.span).collect(),
+            muted: past::muted(&made, file, &given),
             entry: Some(file),
         };
         let gaps = past::gaps(&compilation.diagnostics);

@@ -1,7 +1,8 @@
 //! What is left of earlier entries: their texts, and the values of what they bound.
 //!
 //! A binding comes into a later entry as its value, unless the later entry can see more of it than
-//! that. Then its statement is computed again, which is only done where it has no effect:
+//! that. Then its statement is computed again, which is only done where it has no effect but to
+//! print, and nothing is printed again:
 //!
 //! - functions, ranges and differentials, which are no data;
 //! - indexed definitions with points that no clause defines, since a default read tells them apart;
@@ -90,7 +91,7 @@ impl Past {
         let again = |made: &Made| {
             let is_wanted = |name: &Span| wanted.through.contains(name) || wanted.by.contains(name);
             let derived = made.names.iter().any(is_wanted);
-            (derived && !made.effect) || (made.until && asks_for_ends)
+            (derived && (!made.effect || made.prints)) || (made.until && asks_for_ends)
         };
         // All clauses of a binding are computed again if one is.
         let computed: HashSet<Span> = made
@@ -123,12 +124,20 @@ pub(super) fn gaps(diagnostics: &Diagnostics) -> HashSet<Span> {
     diagnostics.iter().filter(gap).map(|d| d.primary.span).collect()
 }
 
+/// The statements of earlier entries that print and are computed again.
+pub(super) fn muted(made: &[Made], file: FileId, given: &[Bound]) -> HashSet<Span> {
+    let is_given = |name: &Span| given.iter().any(|bound| bound.span == *name);
+    let again =
+        |made: &&Made| made.span.file != file && made.prints && !made.names.iter().all(is_given);
+    made.iter().filter(again).map(|made| made.span).collect()
+}
+
 /// An earlier binding that a derivative looks through although it cannot be computed again.
 pub(super) fn cut(made: &[Made], file: FileId, wanted: &Differentiated) -> Option<Made> {
     let is_cut = |made: &&Made| {
         let is_past = made.span.file != file;
         let reached = made.names.iter().any(|name| wanted.through.contains(name));
-        is_past && reached && made.effect && made.reads
+        is_past && reached && made.effect && !made.prints && made.reads
     };
     made.iter().find(is_cut).cloned()
 }

@@ -225,11 +225,30 @@ fn functions_made_with_effects_are_refused_before_they_run() {
 }
 
 #[test]
-fn derivatives_do_not_look_through_effects() {
+fn derivatives_look_through_what_printed() {
     let world = MemoryWorld::new();
     let mut session = Fixture::new(&world);
     session.all(&[
         ("let q = 3.0; let loud = { print(q); q * q }; let quiet = loud * loud;", ""),
+        ("@quiet / @q", "108.0"),
+        ("@loud / @q", "6.0"),
+        ("fn told(x) { print(\"told\"); x * x }", ""),
+        ("let again = told(q);", ""),
+        ("@again / @q + told(1.0)", "7.0"),
+    ]);
+    // Nothing is printed again but by the entry itself.
+    assert_eq!(session.printed(), ["3.0", "told", "told"]);
+}
+
+#[test]
+fn derivatives_do_not_look_through_files() {
+    let world = MemoryWorld::new();
+    let mut session = Fixture::new(&world);
+    session.all(&[
+        ("use std::io::{read_text, write_text};", ""),
+        ("write_text(\"x.txt\", \"2.5\");", ""),
+        ("let q = 3.0; let loud = { print(q); q * q * len(read_text(\"x.txt\")) as f32 };", ""),
+        ("let quiet = loud * loud;", ""),
         (
             "@quiet / @q",
             "E0410: no derivative can look through `loud`, which was computed with an effect",

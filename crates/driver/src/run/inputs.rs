@@ -86,7 +86,7 @@ fn unknown(name: &str, inputs: &[ProgramInput]) -> Failure {
     Failure::Usage { message: format!("the program has no input `{name}`"), help }
 }
 
-fn missing(input: &ProgramInput, ty: &str) -> Diagnostic {
+pub(super) fn missing(input: &ProgramInput, ty: &str) -> Diagnostic {
     let name = &input.name;
     let message = format!("the input `{name}` has no value");
     let example = match input.host {
@@ -98,7 +98,7 @@ fn missing(input: &ProgramInput, ty: &str) -> Diagnostic {
 }
 
 /// Why a given value does not serve.
-struct Misfit {
+pub(super) struct Misfit {
     code: Code,
     message: String,
 }
@@ -109,7 +109,7 @@ impl From<String> for Misfit {
     }
 }
 
-fn ill_typed(input: &ProgramInput, ty: &str, misfit: &Misfit) -> Diagnostic {
+pub(super) fn ill_typed(input: &ProgramInput, ty: &str, misfit: &Misfit) -> Diagnostic {
     let (name, reason) = (&input.name, &misfit.message);
     let message = match misfit.code {
         Code::E0906 => format!("the value given for the input `{name}` does not serve: {reason}"),
@@ -124,9 +124,10 @@ fn ill_typed(input: &ProgramInput, ty: &str, misfit: &Misfit) -> Diagnostic {
     Diagnostic::error(misfit.code, message, input.span, format!("declared as {ty}")).with_help(help)
 }
 
-struct Reader<'p> {
-    types: &'p [TypeDecl],
-    limits: &'p Limits,
+/// Makes values of what was given.
+pub(super) struct Reader<'p> {
+    pub(super) types: &'p [TypeDecl],
+    pub(super) limits: &'p Limits,
 }
 
 impl Reader<'_> {
@@ -147,6 +148,17 @@ impl Reader<'_> {
                 None => self.value(&literal::parse(text)?, host)?,
             },
         };
+        declared.misfit(&value).map_or(Ok(value), |message| Err(message.into()))
+    }
+
+    /// A value as the type of an input, if it has the extents that are declared.
+    pub(super) fn fitted(
+        &self,
+        value: HostValue,
+        ty: &HostType,
+        declared: &Declared,
+    ) -> Result<HostValue, Misfit> {
+        let value = self.converted(&value, ty)?;
         declared.misfit(&value).map_or(Ok(value), |message| Err(message.into()))
     }
 
@@ -188,6 +200,14 @@ impl Reader<'_> {
     /// A value of another type as the type of an input, if that loses nothing but precision.
     fn converted(&self, value: &HostValue, to: &HostType) -> Result<HostValue, Misfit> {
         match (value, to) {
+            (HostValue::Tensor(tensor), HostType::Tensor(elem, rank))
+                if tensor.elem() == *elem && tensor.shape().len() == *rank =>
+            {
+                Ok(value.clone())
+            }
+            (HostValue::Scalar(number), HostType::Scalar(elem)) if number.elem() == *elem => {
+                Ok(value.clone())
+            }
             (HostValue::Tensor(tensor), HostType::Tensor(elem, rank)) => {
                 let n_axes = tensor.shape().len();
                 // A table of one column is a vector as well.

@@ -7,6 +7,7 @@
 //! | file | owns |
 //! |---|---|
 //! | `inputs.rs`, `declared.rs`, `literal.rs` | what was given for the inputs, as values of their types |
+//! | `call.rs` | calls with values |
 //! | `named.rs` | the outputs that can be asked for |
 //! | `outputs.rs` | the outputs as the language sees them, and as JSON |
 //! | `arrays.rs` | arrays of files and tensors of programs |
@@ -17,6 +18,7 @@
 //! has a value of its type.
 
 mod arrays;
+mod call;
 mod declared;
 mod inputs;
 mod literal;
@@ -26,18 +28,19 @@ mod project;
 
 use std::time::{Duration, Instant};
 
-use einlang_interp::host::run_program;
+use einlang_interp::host::{Index, run_indexed};
 use einlang_interp::io::Io;
 use einlang_interp::options::Options as Limits;
 use einlang_interp::report::Report;
 use einlang_interp::stop::{Stop, StopCode};
 use einlang_interp::value::HostValue;
-use einlang_loops::window::Given as SizeGiven;
+pub use einlang_loops::window::Given as SizeGiven;
 use einlang_sema::lower::{self, Lowered, ProgramOutput};
 use einlang_sema::shapes::Options;
 use einlang_source::{Diagnostics, FileId, Sources, Span};
 use einlang_tir::passes::{Mode, Stopped};
 
+pub use call::Called;
 pub use inputs::Given;
 pub use named::UnknownOutput;
 pub use outputs::{Outcome, Output};
@@ -90,6 +93,8 @@ pub(crate) struct How {
 #[derive(Debug)]
 pub struct Executable {
     lowered: Lowered,
+    /// Where the parts of its code are.
+    index: Index,
     /// The rules that are compared with differences.
     watches: Watches,
     /// How each output is shown.
@@ -157,6 +162,14 @@ fn size_given(value: &HostValue) -> Option<SizeGiven> {
     }
 }
 
+/// What stopped a program, for people.
+fn failure(stop: &Stop, place: Span) -> Failure {
+    match (stop.code, stop.to_diagnostic(place)) {
+        (StopCode::Internal, _) | (_, None) => Failure::Bug(stop.to_string()),
+        (_, Some(diagnostic)) => Failure::Program(diagnostic.into()),
+    }
+}
+
 impl Executable {
     /// Lowers a program without errors, whose compilation began at `start`.
     pub(crate) fn new(
@@ -202,11 +215,14 @@ impl Executable {
         let forms = made.outputs.iter().map(|output| Form::of(&output.ty, program, interner));
         let spelled = |name| interner.resolve(name).to_owned();
         let declared = Declared::all(program, sources, spelled);
+        let place = Span::new(file, 0, 0);
+        let index = Index::new(&made.program).map_err(|stop| failure(&stop, place))?;
         Ok(Executable {
+            index,
             main: named::has_main(&compilation),
             forms: forms.collect(),
             declared,
-            place: Span::new(file, 0, 0),
+            place,
             warnings: compilation.diagnostics,
             compiled_in: start.elapsed(),
             watches,
@@ -277,14 +293,25 @@ impl Executable {
         given: Vec<HostValue>,
         io: &mut dyn Io,
     ) -> Result<(Vec<HostValue>, Vec<Option<SizeGiven>>), Failure> {
-        let mut limits = options.limits.clone();
-        let start = Instant::now();
-        limits.deadline = options.timeout.and_then(|timeout| start.checked_add(timeout));
-        let mut inputs = self.bind(&options.inputs, &limits, io)?;
+        let mut inputs = self.bind(&options.inputs, &options.limits, io)?;
         inputs.extend(given);
         let sizes = inputs.iter().map(size_given).collect();
-        let values = run_program(&self.lowered.program, inputs, &limits, io);
-        Ok((values.map_err(|stop| self.failure(&stop))?, sizes))
+        Ok((self.entered(inputs, options, io)?, sizes))
+    }
+
+    /// Evaluates the program with a value for every input; the clock starts here.
+    fn entered(
+        &self,
+        inputs: Vec<HostValue>,
+        options: &RunOptions,
+        io: &mut dyn Io,
+    ) -> Result<Vec<HostValue>, Failure> {
+        let deadline = options.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let timed =
+            deadline.map(|deadline| Limits { deadline: Some(deadline), ..options.limits.clone() });
+        let limits = timed.as_ref().unwrap_or(&options.limits);
+        let values = run_indexed(&self.lowered.program, &self.index, inputs, limits, io);
+        values.map_err(|stop| self.failure(&stop))
     }
 
     /// A warning for each rule that a run with this report contradicted.
@@ -294,10 +321,7 @@ impl Executable {
 
     /// What stopped the program, for people.
     fn failure(&self, stop: &Stop) -> Failure {
-        match (stop.code, stop.to_diagnostic(self.place)) {
-            (StopCode::Internal, _) | (_, None) => Failure::Bug(stop.to_string()),
-            (_, Some(diagnostic)) => Failure::Program(diagnostic.into()),
-        }
+        failure(stop, self.place)
     }
 
     /// The value of a default.

@@ -152,6 +152,19 @@ impl Form {
         Output { name: name.to_owned(), ty, shape, value }
     }
 
+    /// The value with tensors of records as records of tensors.
+    pub(super) fn columns(&self, value: HostValue) -> HostValue {
+        match (&self.kind, &value) {
+            (FormKind::Records(_, record), _) => record.named(value),
+            (FormKind::Parts(forms), HostValue::Node(node)) if forms.len() == node.items.len() => {
+                let items = node.items.iter().zip(forms);
+                let items = items.map(|(item, form)| form.columns(item.clone()));
+                HostValue::node(node.kind.clone(), items.collect())
+            }
+            _ => value,
+        }
+    }
+
     fn shown(&self, value: HostValue) -> HostValue {
         match (&self.kind, &value) {
             (FormKind::Records(rank, record), _) => record.points(&value, *rank).unwrap_or(value),
@@ -167,25 +180,36 @@ impl Form {
 
 /// The extents of nested lists, judged by the first items.
 fn extents_of(value: &HostValue, rank: usize) -> Vec<usize> {
-    let mut shape = Vec::with_capacity(rank);
-    let mut at = Some(value.clone());
-    for _ in 0..rank {
-        let node = at.as_ref().and_then(HostValue::as_node);
-        shape.push(node.map_or(0, |node| node.items.len()));
-        at = node.and_then(|node| node.items.first().cloned());
-    }
-    shape
+    (0..rank).map(|axis| value.list_extent(axis)).collect()
 }
 
 impl Record {
+    fn kind(&self) -> NodeKind {
+        match &self.of {
+            Some((name, fields)) => NodeKind::Struct(name.clone(), fields.clone()),
+            None => NodeKind::Tuple,
+        }
+    }
+
+    /// One tensor for each number, under the names of the fields.
+    fn named(&self, value: HostValue) -> HostValue {
+        let HostValue::Node(node) = &value else { return value };
+        let items = node.items.iter().zip(&self.parts).map(|(item, part)| match part {
+            Some(record) => record.named(item.clone()),
+            None => item.clone(),
+        });
+        HostValue::node(self.kind(), items.collect())
+    }
+
     /// A tensor of records, given one tensor for each number, as nested lists of records.
     fn points(&self, value: &HostValue, rank: usize) -> Option<HostValue> {
         if rank == 0 {
             return self.point(value);
         }
-        let extent = first_extent(value)?;
-        let rows = (0..extent).map(|at| self.points(&row(value, at)?, rank - 1));
-        Some(HostValue::list(rows.collect::<Option<_>>()?))
+        let n_rows = extent(value, 0)?;
+        let rows = (0..n_rows).map(|at| self.points(&row(value, at)?, rank - 1));
+        let below: Vec<usize> = (1..rank).filter_map(|axis| extent(value, axis)).collect();
+        Some(HostValue::list_over(rows.collect::<Option<_>>()?, &below))
     }
 
     fn point(&self, value: &HostValue) -> Option<HostValue> {
@@ -196,11 +220,7 @@ impl Record {
         };
         let items: Vec<HostValue> =
             items.iter().zip(&self.parts).map(part).collect::<Option<_>>()?;
-        let kind = match &self.of {
-            Some((name, fields)) => NodeKind::Struct(name.clone(), fields.clone()),
-            None => NodeKind::Tuple,
-        };
-        Some(HostValue::node(kind, items))
+        Some(HostValue::node(self.kind(), items))
     }
 }
 
@@ -215,10 +235,11 @@ fn unwrapped(value: &HostValue) -> HostValue {
     }
 }
 
-fn first_extent(value: &HostValue) -> Option<usize> {
+/// How long the tensors of a record are along an axis.
+fn extent(value: &HostValue, axis: usize) -> Option<usize> {
     match value {
-        HostValue::Tensor(tensor) => tensor.shape().first().copied(),
-        HostValue::Node(node) => node.items.first().and_then(first_extent),
+        HostValue::Tensor(tensor) => tensor.shape().get(axis).copied(),
+        HostValue::Node(node) => node.items.first().and_then(|item| extent(item, axis)),
         _ => None,
     }
 }

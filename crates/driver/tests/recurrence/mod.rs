@@ -26,6 +26,8 @@ fn subscript(name: &str, offset: i64) -> String {
 struct Recurrence {
     rank: usize,
     extents: Vec<i64>,
+    /// Whether the program knows an extent only when it runs.
+    symbolic: Vec<bool>,
     depth: i64,
     down: bool,
     open: bool,
@@ -37,32 +39,48 @@ impl Recurrence {
     fn new(source: &mut Source<'_>) -> Recurrence {
         let rank = small(source, 1, 3) as usize;
         let extents = (0..rank).map(|_| small(source, 2, 6) + 2).collect();
+        let symbolic = (0..rank).map(|_| chance(source, 2)).collect();
         let (depth, open) = (small(source, 1, 3), chance(source, 5));
         let (down, feeds) = (!open && chance(source, 4), !open && chance(source, 2));
-        Recurrence { rank, extents, depth, down, open, feeds }
+        Recurrence { rank, extents, symbolic, depth, down, open, feeds }
     }
 
-    /// `t in 2..7, i in 0..4`
+    /// The extent of an axis and so many more, as text.
+    fn length(&self, axis: usize, more: i64) -> String {
+        match self.symbolic[axis] {
+            true => subscript(["T", "I", "J"][axis], more),
+            false => (self.extents[axis] + more).to_string(),
+        }
+    }
+
+    /// Definitions of the extents that are known late.
+    fn lengths(&self) -> String {
+        let late = (0..self.rank).filter(|axis| self.symbolic[*axis]);
+        let define = |axis: usize| {
+            format!("let {} = [9, {}][pick];\n", self.length(axis, 0), self.extents[axis])
+        };
+        late.map(define).collect()
+    }
+
+    /// `t in 2..7, i in 0..I`
     fn ranges(&self, lead: &str) -> String {
         let rest =
-            (1..self.rank).map(|axis| format!("{} in 0..{}", AXES[axis], self.extents[axis]));
+            (1..self.rank).map(|axis| format!("{} in 0..{}", AXES[axis], self.length(axis, 0)));
         [lead.to_owned()].into_iter().chain(rest).collect::<Vec<_>>().join(", ")
     }
 
     fn base_range(&self) -> String {
-        let n = self.extents[0];
         match self.down {
-            true => format!("t in {}..{n}", (n - self.depth).max(0)),
-            false => format!("t in 0..{}", self.depth.min(n)),
+            true => format!("t in {}..{}", self.length(0, -self.depth), self.length(0, 0)),
+            false => format!("t in 0..{}", self.depth),
         }
     }
 
     fn main_range(&self) -> String {
-        let n = self.extents[0];
         match (self.open, self.down) {
-            (true, _) => format!("t in {}..", self.depth.min(n)),
-            (_, true) => format!("t in 0..{}", (n - self.depth).max(0)),
-            _ => format!("t in {}..{n}", self.depth.min(n)),
+            (true, _) => format!("t in {}..", self.depth),
+            (_, true) => format!("t in 0..{}", self.length(0, -self.depth)),
+            _ => format!("t in {}..{}", self.depth, self.length(0, 0)),
         }
     }
 
@@ -84,9 +102,8 @@ impl Recurrence {
     fn producers(&self, source: &mut Source<'_>) -> String {
         let rest: String = AXES[1..self.rank].iter().map(|axis| format!(", {axis}")).collect();
         let sum: String = AXES[1..self.rank].iter().map(|axis| format!(" + {axis}")).collect();
-        let n = self.extents[0];
-        let q = self.ranges(&format!("t in 0..{}", n + 6));
-        let r = self.ranges(&format!("t in 0..{}", n + 4));
+        let q = self.ranges(&format!("t in 0..{}", self.length(0, 6)));
+        let r = self.ranges(&format!("t in 0..{}", self.length(0, 4)));
         let [near, far] = [small(source, 0, 2), small(source, 0, 2)];
         format!(
             "let q[{q}] = ((t{sum}) * (t + 5) + {}) % 13;\nlet r[{r}] = (q[t + {near}{rest}] * 3 \
@@ -122,7 +139,7 @@ impl Recurrence {
         if self.rank > 1 && chance(source, 4) {
             let lead = subscript("t", if self.down { 1 } else { -1 });
             let rest = AXES[2..self.rank].iter().map(|axis| format!(", {axis}"));
-            let n = self.extents[1];
+            let n = self.length(1, 0);
             terms.push(format!("sum[k in 0..{n}](x[{lead}, k{}])", rest.collect::<String>()));
         }
         terms.push(format!("t * {}", small(source, 0, 3)));
@@ -131,14 +148,13 @@ impl Recurrence {
 
     fn observer(&self, name: &str, source: &mut Source<'_>) -> String {
         let rest = |with: &str| (1..self.rank).map(|_| format!(", {with}")).collect::<String>();
-        let n = self.extents[0];
-        let end = if self.open { "last".to_owned() } else { (n - 1).to_string() };
+        let end = if self.open { "last".to_owned() } else { self.length(0, -1) };
         let edge = if self.down { "0".to_owned() } else { end };
         match small(source, 0, 7) {
             0 => format!("{name}[{edge}{}]", rest("0")),
             1 if !self.down && !self.open => {
-                let k = small(source, 1, 3).min(n);
-                format!("sum[a in {}..{n}]({name}[a{}])", n - k, rest("1"))
+                let from = self.length(0, -small(source, 1, 3));
+                format!("sum[a in {from}..{}]({name}[a{}])", self.length(0, 0), rest("1"))
             }
             2 => format!("{name}[{edge}{}]", rest("1")),
             3 if self.rank > 1 => format!("sum[a]({name}[{edge}, a{}])", {
@@ -158,7 +174,8 @@ pub(crate) fn program(source: &mut Source<'_>) -> String {
     let of = Recurrence::new(source);
     let mutual = chance(source, 3);
     let names: &[&str] = if mutual { &["x", "y"] } else { &["x"] };
-    let mut text = String::from("let pick = [1, 0, 1][1];\n");
+    // What a subscript reads is known when the program runs.
+    let mut text = format!("let pick = sum[a in 0..1](a) + 1;\n{}", of.lengths());
     if of.feeds {
         text += &of.producers(source);
     }

@@ -21,10 +21,12 @@ mod exec;
 pub(crate) mod keys;
 mod pairs;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use einlang_loops::checkpoint::{Checkpoint, OVER_BUDGET};
 use einlang_loops::ir::{Kernel, SiteId, verify};
 use einlang_loops::plan::{Choices, Plan, plan};
+use einlang_loops::schedule::Checkpoints;
 use einlang_loops::threads::divide_work;
 use einlang_tir::module::Module;
 
@@ -62,6 +64,17 @@ pub(crate) struct Compiled {
     code: Made,
     /// The nests whose time is measured.
     marked: Option<Marked>,
+    /// What runs where this one would keep more than it may.
+    smaller: Option<Smaller>,
+}
+
+/// The code of a module that computes trajectories again, made when it is first wanted.
+#[derive(Debug)]
+struct Smaller {
+    module: Box<Module>,
+    choices: Choices,
+    options: Options,
+    made: OnceLock<Result<Box<Compiled>, String>>,
 }
 
 /// What a kernel was compiled to.
@@ -80,6 +93,20 @@ impl Compiled {
         choices: &Choices,
         options: &Options,
     ) -> Result<Compiled, String> {
+        let mut made = Compiled::alone(module, choices, options)?;
+        if made.kernel.sites.iter().any(|site| site.what == OVER_BUDGET) {
+            let checkpoint = Checkpoint::Segments(Checkpoints::Sqrt);
+            made.smaller = Some(Smaller {
+                module: Box::new(module.clone()),
+                choices: Choices { checkpoint, ..choices.clone() },
+                options: options.clone(),
+                made: OnceLock::new(),
+            });
+        }
+        Ok(made)
+    }
+
+    fn alone(module: &Module, choices: &Choices, options: &Options) -> Result<Compiled, String> {
         let Plan { mut kernel, schedule, .. } = plan(module, choices).map_err(|not| not.why)?;
         let native = options.native.as_ref().filter(|_| options.backend == Backend::Native);
         if native.is_some() {
@@ -103,18 +130,25 @@ impl Compiled {
                     kernel: with,
                     code: Made::Machine(code),
                     marked: Some(parts),
+                    smaller: None,
                 });
             }
         }
         let why = match native.map(|native| native.0.compile(&kernel, options.checked)) {
             Some(Ok(code)) => {
-                return Ok(Compiled { kernel, code: Made::Machine(code), marked: None });
+                return Ok(Compiled {
+                    kernel,
+                    code: Made::Machine(code),
+                    marked: None,
+                    smaller: None,
+                });
             }
             Some(Err(why)) => Some(format!("no machine code: {why}")),
             None => None,
         };
         let code = compile::compile(&kernel, choices.checked).map_err(|large| large.0)?;
-        Ok(Compiled { kernel, code: Made::Registers(Box::new(code), why), marked: None })
+        let code = Made::Registers(Box::new(code), why);
+        Ok(Compiled { kernel, code, marked: None, smaller: None })
     }
 
     /// What runs it, and why that is not what was wanted.
@@ -135,8 +169,32 @@ impl Compiled {
         format!("trap: {what}")
     }
 
-    /// Runs it on inputs and numbers.
+    /// Runs it on inputs and numbers; if it would keep more than it may, what keeps less.
     pub(crate) fn run(
+        &self,
+        inputs: &[Arc<TensorValue>],
+        numbers: &[i64],
+        meter: &Meter,
+        host: Option<&dyn HostFunctions>,
+    ) -> Result<Vec<TensorValue>, Fault> {
+        let fault = match self.run_alone(inputs, numbers, meter, host) {
+            Err(Fault::Trap(site)) => site,
+            other => return other,
+        };
+        let what = self.kernel.sites.get(fault.0 as usize).map(|site| site.what.as_str());
+        let smaller = self.smaller.as_ref().filter(|_| what == Some(OVER_BUDGET));
+        let made = smaller.map(|smaller| {
+            smaller.made.get_or_init(|| {
+                Compiled::alone(&smaller.module, &smaller.choices, &smaller.options).map(Box::new)
+            })
+        });
+        match made {
+            Some(Ok(made)) => made.run_alone(inputs, numbers, meter, host),
+            _ => Err(Fault::Trap(fault)),
+        }
+    }
+
+    fn run_alone(
         &self,
         inputs: &[Arc<TensorValue>],
         numbers: &[i64],

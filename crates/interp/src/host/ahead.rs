@@ -4,7 +4,6 @@
 //! runs, the other processors make the code that it will want next; what is being made elsewhere is
 //! waited for. Invariant: a module is compiled at most once, and which thread does it changes nothing.
 
-use std::collections::HashMap;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -22,7 +21,6 @@ const STACK_BYTES: usize = 256 << 20;
 /// The modules of a program, each with its code once that is made.
 pub(crate) struct Kernels<'p> {
     modules: &'p [Module],
-    by_name: HashMap<&'p str, usize>,
     made: Vec<OnceLock<Result<Arc<Compiled>, String>>>,
     /// The module that the next idle thread compiles.
     next: AtomicUsize,
@@ -36,16 +34,21 @@ impl<'p> Kernels<'p> {
             storage: options.storage,
             checked: options.checked,
             schedules: options.schedules.clone(),
+            checkpoint: options.checkpoint,
         };
         let made = modules.iter().map(|_| OnceLock::new()).collect();
-        let names = modules.iter().enumerate().map(|(at, module)| (module.name.as_str(), at));
-        let by_name = names.collect();
-        Kernels { modules, by_name, made, next: AtomicUsize::new(0), choices, options }
+        Kernels { modules, made, next: AtomicUsize::new(0), choices, options }
     }
 
     /// The code of a module, or why it has none; nothing if there is no such module.
-    pub(crate) fn get(&self, name: &str) -> Option<Result<Arc<Compiled>, String>> {
-        self.by_name.get(name).map(|at| self.compile(*at))
+    pub(crate) fn get(&self, at: usize) -> Option<Result<Arc<Compiled>, String>> {
+        (at < self.modules.len()).then(|| self.compile(at))
+    }
+
+    /// How many modules have no code yet.
+    fn n_missing(&self) -> usize {
+        let missing = |module: &&Module| self.options.kept.get(&module.name).is_none();
+        self.modules.iter().filter(missing).count()
     }
 
     fn compile(&self, at: usize) -> Result<Arc<Compiled>, String> {
@@ -64,7 +67,7 @@ impl<'p> Kernels<'p> {
     /// Runs a program while other threads compile what it may want.
     pub(crate) fn ahead<T>(&self, run: impl FnOnce() -> T) -> T {
         let n_modules = self.modules.len();
-        if self.options.backend != Backend::Native || n_modules < 2 {
+        if self.options.backend != Backend::Native || n_modules < 2 || self.n_missing() < 2 {
             return run();
         }
         let n_threads = thread::available_parallelism().map_or(1, NonZero::get).min(n_modules);

@@ -45,6 +45,11 @@ impl Executor<'_, '_> {
         result: Option<&HostType>,
     ) -> Result<Option<HostValue>, Stop> {
         let value = match (intrinsic, &args[..]) {
+            (Intrinsic::Mute, [HostValue::Scalar(silent)]) => {
+                self.shared.muted.set(silent.as_bool().unwrap_or(false));
+                return Ok(None);
+            }
+            (Intrinsic::Print, _) if self.shared.muted.get() => return Ok(None),
             (Intrinsic::Print, values) => {
                 let line = values.iter().map(show).collect::<Vec<_>>().join(" ");
                 self.io.print(&line)?;
@@ -140,12 +145,14 @@ impl Executor<'_, '_> {
         match (intrinsic, &args[..]) {
             (Intrinsic::ListLen, [HostValue::Node(list)]) => int(list.items.len() as i128, result),
             (Intrinsic::ListExtent, [list, HostValue::Scalar(axis)]) => {
-                let mut list = list.as_node();
-                for _ in 0..axis.as_int().unwrap_or(0) {
-                    list = list.and_then(|list| list.items.first()).and_then(HostValue::as_node);
-                }
-                let list = list.filter(|list| list.kind == NodeKind::List);
-                int(list.map_or(0, |list| list.items.len()) as i128, result)
+                let axis = axis.as_int().and_then(|axis| usize::try_from(axis).ok());
+                int(list.list_extent(axis.unwrap_or(0)) as i128, result)
+            }
+            (Intrinsic::ListShaped, [list, extents @ ..]) => {
+                let extent = |value: &HostValue| value.as_scalar().and_then(|c| c.as_int());
+                let extents = extents.iter().map(|value| extent(value).unwrap_or(0).max(0));
+                let extents: Vec<usize> = extents.map(|n| n as usize).collect();
+                Ok(lists::shaped(list, &extents))
             }
             (Intrinsic::ListGet, [HostValue::Node(list), HostValue::Scalar(at), place @ ..]) => {
                 let (at, n) = (at.as_int().unwrap_or(-1), list.items.len());
@@ -161,6 +168,10 @@ impl Executor<'_, '_> {
                 let mut args = args;
                 let (item, list) = (args.pop(), args.pop());
                 self.append(list, item.into_iter().collect())
+            }
+            (Intrinsic::ListSet, [_, HostValue::Scalar(at), _]) => {
+                let at = at.as_int().unwrap_or(-1);
+                replace(args, at)
             }
             (Intrinsic::ListConcat, [_, HostValue::Node(more)]) => {
                 let more = more.items.clone();
@@ -203,6 +214,7 @@ impl Executor<'_, '_> {
             (Intrinsic::Captures, [HostValue::Node(node)]) => {
                 Ok(HostValue::tuple(node.items.clone()))
             }
+            (Intrinsic::Point, [value, ..]) => Ok(value.clone()),
             (Intrinsic::ZerosLike, [value]) => tangents::zeros_like(value),
             (Intrinsic::OneHot, [HostValue::Tensor(tensor), HostValue::Scalar(at)]) => {
                 self.limit(tensor.len() * size_of::<f64>(), "a tangent")?;
@@ -229,6 +241,19 @@ impl Executor<'_, '_> {
         Arc::make_mut(&mut list).items.extend(more);
         Ok(HostValue::Node(list))
     }
+}
+
+/// A list with another element at a position, in place if nobody else has it.
+fn replace(mut args: Vec<HostValue>, at: i128) -> Result<HostValue, Stop> {
+    let (item, _, list) = (args.pop(), args.pop(), args.pop());
+    let (Some(HostValue::Node(mut list)), Some(item)) = (list, item) else { return wrong() };
+    let n = list.items.len();
+    let items = &mut Arc::make_mut(&mut list).items;
+    match usize::try_from(at).ok().and_then(|at| items.get_mut(at)) {
+        Some(place) => *place = item,
+        None => return Err(out_of_bounds("the list", 0, at, n)),
+    }
+    Ok(HostValue::Node(list))
 }
 
 /// Tensors with their names, as many of each.

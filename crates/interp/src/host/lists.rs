@@ -12,7 +12,6 @@ pub(super) fn to_tensor(list: &HostValue, elem: Elem, rank: usize) -> Result<Ten
     let mut shape = vec![None; rank];
     let mut data = Storage::with_capacity(elem, 0);
     fill(list, elem, 0, &mut shape, &mut data)?;
-    // Below an empty list nothing says how long the other axes are.
     let shape = shape.into_iter().map(|extent| extent.unwrap_or(0)).collect();
     TensorValue::new(shape, data).ok_or_else(|| Stop::internal("a list lost an element"))
 }
@@ -40,6 +39,11 @@ fn fill(
         }
         HostValue::Node(node) if node.kind == NodeKind::List && axis < shape.len() => {
             agree(&mut shape[axis], node.items.len(), axis)?;
+            for (at, extent) in node.below.iter().enumerate() {
+                if let Some(known) = shape.get_mut(axis + 1 + at) {
+                    known.get_or_insert(*extent);
+                }
+            }
             node.items.iter().try_for_each(|item| fill(item, elem, axis + 1, shape, data))
         }
         _ => Err(Stop::internal("a list holds something that is no tensor")),
@@ -73,7 +77,20 @@ pub(super) fn to_list(tensor: &TensorValue, of: &HostType) -> Result<HostValue, 
             _ => HostValue::tensor(row),
         });
     }
-    Ok(HostValue::list(items))
+    Ok(HostValue::list_over(items, tensor.shape().get(1..).unwrap_or(&[])))
+}
+
+/// A list that knows its extents where it, or a list in it, is empty.
+pub(super) fn shaped(list: &HostValue, extents: &[usize]) -> HostValue {
+    match (list, extents) {
+        (HostValue::Node(node), [_, below @ ..])
+            if node.kind == NodeKind::List && extents.contains(&0) =>
+        {
+            let items = node.items.iter().map(|item| shaped(item, below)).collect();
+            HostValue::list_over(items, below)
+        }
+        _ => list.clone(),
+    }
 }
 
 /// Whether two values of one type are equal in all their parts.

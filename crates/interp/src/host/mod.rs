@@ -8,6 +8,7 @@
 //! grows in a loop is not copied.
 
 mod ahead;
+mod index;
 mod intrinsics;
 mod lists;
 mod machine;
@@ -16,16 +17,16 @@ mod records;
 mod step;
 mod tangents;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use einlang_tir::constant::Const;
-use einlang_tir::host::{HostFn, HostType, Program, TypeDecl};
-use einlang_tir::module::Module;
+use einlang_tir::host::{HostFn, HostType, Program};
 use einlang_tir::types::{Elem, Ident};
 
 use self::ahead::Kernels;
+pub use self::index::Index;
 use self::machine::Executor;
 use self::names::Names;
 use crate::bytecode::Compiled;
@@ -44,9 +45,20 @@ pub fn run_program(
     options: &Options,
     io: &mut dyn Io,
 ) -> Result<Vec<HostValue>, Stop> {
+    run_indexed(program, &Index::new(program)?, inputs, options, io)
+}
+
+/// The same with the index of the program, which is worth while if it runs often.
+pub fn run_indexed(
+    program: &Program,
+    index: &Index,
+    inputs: Vec<HostValue>,
+    options: &Options,
+    io: &mut dyn Io,
+) -> Result<Vec<HostValue>, Stop> {
     let missing = || Stop::internal("the program has no entry");
-    let entry = program.entry.clone().ok_or_else(missing)?;
-    call_function(program, &entry, inputs, options, io)
+    let entry = program.entry.as_ref().ok_or_else(missing)?;
+    call(program, index, entry, inputs, options, io)
 }
 
 /// Runs one function of a program.
@@ -57,8 +69,19 @@ pub fn call_function(
     options: &Options,
     io: &mut dyn Io,
 ) -> Result<Vec<HostValue>, Stop> {
+    call(program, &Index::new(program)?, function, inputs, options, io)
+}
+
+fn call(
+    program: &Program,
+    index: &Index,
+    function: &Ident,
+    inputs: Vec<HostValue>,
+    options: &Options,
+    io: &mut dyn Io,
+) -> Result<Vec<HostValue>, Stop> {
     let kernels = Kernels::new(&program.modules, options);
-    let shared = Shared::new(program, &kernels)?;
+    let shared = Shared::new(program, index, &kernels);
     let callee = shared.function(function)?;
     check_inputs(callee, &inputs)?;
     kernels.ahead(|| Executor::new(&shared, Meter::new(options), io).run(function, inputs))
@@ -71,35 +94,36 @@ pub(crate) trait HostFunctions {
 
 /// What all activations of a program share.
 pub(crate) struct Shared<'p> {
-    functions: HashMap<&'p Ident, &'p HostFn>,
-    names: Names,
-    modules: HashMap<&'p str, &'p Module>,
-    structs: HashMap<&'p Ident, Vec<&'p HostType>>,
+    program: &'p Program,
+    index: &'p Index,
+    names: &'p Names,
     prepared: RefCell<HashMap<String, Prepared>>,
     kernels: &'p Kernels<'p>,
     compiled: RefCell<HashMap<String, Option<Arc<Compiled>>>>,
+    /// `print` says nothing.
+    muted: Cell<bool>,
 }
 
 impl<'p> Shared<'p> {
-    fn new(program: &'p Program, kernels: &'p Kernels<'p>) -> Result<Shared<'p>, Stop> {
-        Ok(Shared {
-            functions: program.functions.iter().map(|f| (&f.name, f)).collect(),
-            names: Names::new(program)?,
-            modules: program.modules.iter().map(|m| (m.name.as_str(), m)).collect(),
-            structs: program.types.iter().filter_map(struct_types).collect(),
+    fn new(program: &'p Program, index: &'p Index, kernels: &'p Kernels<'p>) -> Shared<'p> {
+        Shared {
+            program,
+            index,
+            names: &index.names,
             prepared: RefCell::new(HashMap::new()),
             kernels,
             compiled: RefCell::new(HashMap::new()),
-        })
+            muted: Cell::new(false),
+        }
     }
 
-    /// The types of the fields of a struct.
-    pub(crate) fn field_types(&self, name: &Ident) -> Option<&[&'p HostType]> {
-        self.structs.get(name).map(Vec::as_slice)
+    /// The names and types of the fields of a struct.
+    pub(crate) fn fields(&self, name: &Ident) -> Option<&'p [(Ident, HostType)]> {
+        self.index.fields(self.program, name)
     }
 
     fn function(&self, name: &Ident) -> Result<&'p HostFn, Stop> {
-        let found = self.functions.get(name).copied();
+        let found = self.index.function(self.program, name);
         found.ok_or_else(|| Stop::internal(format!("there is no function `{}`", name.as_str())))
     }
 
@@ -109,7 +133,8 @@ impl<'p> Shared<'p> {
             return Ok(prepared.clone());
         }
         let missing = || Stop::internal(format!("there is no module `{}`", name.as_str()));
-        let prepared = Prepared::new(self.modules.get(name.as_str()).ok_or_else(missing)?)?;
+        let module = self.index.module(name.as_str()).and_then(|at| self.program.modules.get(at));
+        let prepared = Prepared::new(module.ok_or_else(missing)?)?;
         self.prepared.borrow_mut().insert(name.as_str().to_owned(), prepared.clone());
         Ok(prepared)
     }
@@ -124,7 +149,7 @@ impl Shared<'_> {
         if let Some(known) = self.compiled.borrow().get(name.as_str()) {
             return known.clone();
         }
-        let made = self.kernels.get(name.as_str())?;
+        let made = self.kernels.get(self.index.module(name.as_str())?)?;
         let (ran, fallback) = match &made {
             Ok(compiled) => compiled.ran(),
             Err(why) => (Ran::Points, Some(why.clone())),
@@ -133,15 +158,6 @@ impl Shared<'_> {
         let made = made.ok();
         self.compiled.borrow_mut().insert(name.as_str().to_owned(), made.clone());
         made
-    }
-}
-
-fn struct_types(decl: &TypeDecl) -> Option<(&Ident, Vec<&HostType>)> {
-    match decl {
-        TypeDecl::Struct { name, fields } => {
-            Some((name, fields.iter().map(|field| &field.1).collect()))
-        }
-        TypeDecl::Enum { .. } => None,
     }
 }
 

@@ -31,10 +31,10 @@ impl Executor<'_, '_> {
             }
             (HostType::Struct(name), HostValue::Node(node)) => {
                 let fields = self.shared.names.fields(name);
-                let types = self.shared.field_types(name).ok_or_else(lost)?;
+                let types = self.shared.fields(name).ok_or_else(lost)?;
                 let items = node.items.iter().zip(types);
                 let items: Result<Vec<_>, Stop> =
-                    items.map(|(item, of)| self.as_record(item.clone(), of)).collect();
+                    items.map(|(item, (_, of))| self.as_record(item.clone(), of)).collect();
                 Ok(HostValue::node(NodeKind::Struct(name.clone(), fields), items?))
             }
             (HostType::Tuple(types), HostValue::Node(node)) => {

@@ -93,7 +93,7 @@ impl<'p> Executor<'_, 'p> {
             }
             HostKind::Match(on, arms, otherwise) => {
                 let on = self.arg(on)?;
-                let Some((Node { kind: NodeKind::Variant { name, .. }, items }, _)) =
+                let Some((Node { kind: NodeKind::Variant { name, .. }, items, .. }, _)) =
                     on.as_node().map(|node| (&**node, ()))
                 else {
                     return Err(Stop::internal("`match` wants an enum"));

@@ -35,7 +35,11 @@ pub(super) fn zeros_like(value: &HostValue) -> Result<HostValue, Stop> {
                 None => {
                     let Some((node, items)) = open.pop() else { break };
                     let kind = node.kind.clone();
-                    done = Some(HostValue::Node(Arc::new(Node { kind, items })));
+                    done = Some(HostValue::Node(Arc::new(Node {
+                        kind,
+                        items,
+                        below: node.below.clone(),
+                    })));
                 }
             }
         }

@@ -148,9 +148,9 @@ fn cholesky_of_a_small_matrix() {
         vec![
             einlang_interp::tensor::TensorValue::new(
                 vec![3, 3],
-                einlang_interp::tensor::Storage::F64(vec![
-                    4.0, 12.0, -16.0, 12.0, 37.0, -43.0, -16.0, -43.0, 98.0,
-                ]),
+                einlang_interp::tensor::Storage::F64(
+                    vec![4.0, 12.0, -16.0, 12.0, 37.0, -43.0, -16.0, -43.0, 98.0].into(),
+                ),
             )
             .expect("it fits"),
         ],

@@ -63,7 +63,7 @@ pub(crate) fn stops(text: &str, inputs: Vec<TensorValue>, options: &Options) -> 
 }
 
 pub(crate) fn i32s(shape: &[usize], values: &[i32]) -> TensorValue {
-    TensorValue::new(shape.to_vec(), Storage::I32(values.to_vec())).expect("it fits")
+    TensorValue::new(shape.to_vec(), Storage::I32(values.to_vec().into())).expect("it fits")
 }
 
 pub(crate) fn f32s(shape: &[usize], values: &[f32]) -> TensorValue {

@@ -16,7 +16,7 @@ use einlang_tir::region::InstKind;
 use einlang_tir::types::Ident;
 
 use super::windows::Observers;
-use super::{Deciding, Storage, decide, reads_itself_by_data};
+use super::{Deciding, Storage, decide_order, reads_itself_by_data};
 use crate::schedule::{Compute, GroupSchedule, Layout, Nest};
 
 /// A recurrence takes in producers until it has so many clauses: orders are searched for in time
@@ -28,7 +28,7 @@ pub fn join_producers(module: Module) -> Module {
     if module.groups.len() < 2 {
         return module;
     }
-    let Ok(alone) = decide(&module, Storage::Window) else { return module };
+    let Ok(alone) = decide_order(&module, Storage::Window) else { return module };
     let stored: HashSet<Ident> = alone
         .groups
         .iter()

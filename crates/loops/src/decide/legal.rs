@@ -37,7 +37,8 @@ pub fn is_legal(module: &Module, schedule: &Schedule) -> bool {
         })
 }
 
-fn group_is_legal(
+/// Whether the schedule of one group is legal.
+pub(super) fn group_is_legal(
     module: &Module,
     group: &Group,
     schedule: &GroupSchedule,

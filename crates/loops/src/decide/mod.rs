@@ -9,18 +9,30 @@
 //! | `at_reads.rs` | what is computed where it is read, and what nobody needs |
 //! | `join.rs` | which producers belong to the group of the recurrence that reads them |
 //! | `fuse.rs` | whether base clauses and producers run in the loop of a recurrence |
-//! | `windows.rs`, `along.rs`, `distance.rs` | how many planes are kept |
+//! | `windows.rs`, `along.rs`, `distance.rs`, `extremes.rs` | how many planes are kept |
 //! | `private.rs` | what belongs to one tile |
+//! | `roles.rs`, `tiles.rs` | lanes, and tiles of contractions |
+//! | `strips.rs`, `ensembles.rs` | grids by their diagonals, many recurrences side by side |
+//! | `work.rs`, `cost.rs` | what a clause does at a point, and what that costs |
+//! | `replay/` | what is computed again in segments instead of being kept |
 //! | `legal.rs` | whether a schedule respects the dependences |
 
 mod along;
 mod at_reads;
+mod cost;
 mod distance;
+mod ensembles;
+mod extremes;
 mod fuse;
 mod join;
 mod legal;
 mod private;
+mod replay;
+mod roles;
+mod strips;
+mod tiles;
 mod windows;
+mod work;
 
 use einlang_index::Facts;
 use einlang_tir::module::{Group, Module};
@@ -36,6 +48,8 @@ use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule, Tens
 pub(crate) use at_reads::whole_uses;
 pub use join::join_producers;
 pub use legal::is_legal;
+pub use replay::find_replay;
+pub(crate) use replay::{is_fixed, isolate_sums, resolve_subscripts, sum_of, sum_over};
 
 /// How much of a recurrence is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -49,6 +63,13 @@ pub enum Storage {
 
 /// Chooses a schedule for a module whose clauses are disjoint.
 pub fn decide(module: &Module, storage: Storage) -> Result<Schedule, NotLowered> {
+    let mut schedule = decide_order(module, storage)?;
+    roles::choose_roles(module, storage, &mut schedule);
+    Ok(schedule)
+}
+
+/// A schedule in which nothing runs in lanes.
+fn decide_order(module: &Module, storage: Storage) -> Result<Schedule, NotLowered> {
     let mut schedule = Schedule { module: module.name.clone(), ..Schedule::default() };
     let deciding = Deciding {
         module,
@@ -95,7 +116,7 @@ impl Deciding<'_> {
             stack: false,
         });
         let nest = nest_of(group, &order, ordered);
-        let mut decided = GroupSchedule { tensors: tensors.collect(), nest };
+        let mut decided = GroupSchedule { packs: Vec::new(), tensors: tensors.collect(), nest };
         if let (Some(observers), false) = (&self.observers, ordered) {
             self.windows(group, &mut decided, observers);
         }

@@ -16,8 +16,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use einlang_index::{Affine, Constraint, Domain, Facts, Map, Quasi, Set, Var};
-use einlang_tir::module::{Axis, Binding, Group, Module, Symbol, SymbolSource, box_of};
+use einlang_index::{Domain, Facts, Map, Quasi};
+use einlang_tir::module::{Axis, Binding, Group, Module, SymbolSource, box_of};
 use einlang_tir::order::{Dependence, Form};
 use einlang_tir::region::{InstKind, Read, Region, Subscript};
 use einlang_tir::types::Ident;
@@ -25,14 +25,14 @@ use einlang_tir::types::Ident;
 use super::along::{Along, Forms, along};
 use super::at_reads::whole_uses;
 use super::distance::{distance, form_at, most};
+use super::extremes::Extremes;
 use crate::schedule::{GroupSchedule, Layout, TensorSchedule};
 
 /// The reads of every tensor from outside its own group, and what is seen as a whole.
 pub(super) struct Observers {
     reads: HashMap<Ident, Vec<(Read, Domain)>>,
     whole: HashSet<Ident>,
-    /// Symbols that are extremes of others: each is one of these expressions.
-    extremes: Vec<(Var, Vec<Quasi>)>,
+    extremes: Extremes,
 }
 
 impl Observers {
@@ -43,11 +43,7 @@ impl Observers {
                 whole.insert(name.clone());
             }
         }
-        let extreme = |symbol: &Symbol| match &symbol.source {
-            SymbolSource::Max(of) | SymbolSource::Min(of) => Some((symbol.var, of.clone())),
-            _ => None,
-        };
-        let extremes = module.symbols.iter().filter_map(extreme).collect();
+        let extremes = Extremes::of(module);
         let mut observers = Observers { reads: HashMap::new(), whole, extremes };
         for group in &module.groups {
             observers.group(group, &Domain::everything([]), &mut Vec::new());
@@ -65,35 +61,9 @@ impl Observers {
         self.whole.contains(name)
     }
 
-    /// Whether a domain has no points. A symbol that is an extreme of others is each of them in turn.
-    fn is_empty(&self, facts: &Facts, domain: &Domain) -> bool {
-        if domain.always_empty_given(facts.set()).is_true() {
-            return true;
-        }
-        let params = domain.params();
-        let mentioned = self.extremes.iter().find(|(var, _)| params.contains(var));
-        let Some((var, of)) = mentioned else { return false };
-        let is_empty_if = |value: &Quasi| {
-            let case = Constraint::equal(&Affine::var(*var), value.as_affine()?).ok()?;
-            let part = domain.restricted(&Set::new([case]).ok()?).ok()?;
-            Some(part.always_empty_given(facts.set()).is_true())
-        };
-        !of.is_empty() && of.iter().all(|value| is_empty_if(value) == Some(true))
-    }
-
-    /// The smallest number that an expression never exceeds. A symbol that is an extreme of others
-    /// is each of them in turn.
-    fn most(&self, facts: &Facts, over: &Domain, expr: &Quasi) -> Option<i64> {
-        let found = most(facts, over, expr);
-        let mentioned = self.extremes.iter().find(|(var, _)| expr.mentions(*var));
-        let (None, Some((var, of))) = (found, mentioned) else { return found };
-        let mut width = 0;
-        for value in of {
-            let case = Constraint::equal(&Affine::var(*var), value.as_affine()?).ok()?;
-            let over = over.restricted(&Set::new([case]).ok()?).ok()?;
-            width = width.max(most(facts, &over, expr)?);
-        }
-        (!of.is_empty()).then_some(width)
+    /// The smallest number that an expression never exceeds.
+    pub(super) fn most(&self, facts: &Facts, over: &Domain, expr: &Quasi) -> Option<i64> {
+        self.extremes.most(facts, over, expr)
     }
 
     fn group(&mut self, group: &Group, over: &Domain, around: &mut Vec<Ident>) {
@@ -223,7 +193,7 @@ impl Folding<'_> {
                 // It comes after the loop, in the same round of those around.
                 None => {
                     let left = self.planes_left(binding, tensor, along, &dependence.at)?;
-                    self.observers.most(self.facts, &dependence.domain, &left)?
+                    self.observers.extremes.most(self.facts, &dependence.domain, &left)?
                 }
             };
             width = width.max(later.checked_add(1)?);
@@ -254,7 +224,7 @@ impl Folding<'_> {
                 }
             }
             let left = self.planes_left(binding, tensor, along, &at)?;
-            let far = self.observers.most(self.facts, &over, &left)?;
+            let far = self.observers.extremes.most(self.facts, &over, &left)?;
             width = width.max(far.checked_add(1)?);
         }
         Some((along.dimension, width))
@@ -320,7 +290,7 @@ impl Folding<'_> {
             let map = Map::new(over.dims(), at);
             let inside = whole.preimage(&map).and_then(|part| over.intersect(&part));
             let missing = stored.preimage(&map).and_then(|part| inside?.subtract(&part));
-            missing.is_ok_and(|rest| self.observers.is_empty(self.facts, &rest))
+            missing.is_ok_and(|rest| self.observers.extremes.is_empty(self.facts, &rest))
         })
     }
 
@@ -381,16 +351,16 @@ fn reads_of(region: &Region, over: &Domain, name: &Ident, found: &mut Vec<(Read,
 }
 
 /// Whether clauses without guards cover the whole box.
-fn is_total(binding: &Binding, facts: &Facts, observers: &Observers) -> bool {
+pub(super) fn is_total(binding: &Binding, facts: &Facts, observers: &Observers) -> bool {
     let mut rest = box_of(&binding.axes);
     for clause in binding.clauses.iter().filter(|clause| clause.guard.is_none()) {
         rest = rest.and_then(|rest| rest.subtract(&clause.domain));
     }
-    rest.is_ok_and(|rest| observers.is_empty(facts, &rest))
+    rest.is_ok_and(|rest| observers.extremes.is_empty(facts, &rest))
 }
 
 /// The points of `outer` with further dimensions; where that gives up, more points.
-fn extended(outer: &Domain, inner: &Domain) -> Domain {
+pub(super) fn extended(outer: &Domain, inner: &Domain) -> Domain {
     let dims: Vec<_> = outer.dims().iter().chain(inner.dims()).copied().collect();
     let mut sets = Vec::new();
     for a in outer.sets() {

@@ -3,7 +3,8 @@
 //! It rounds once instead of twice, so results differ in their last bits from those of the oracle,
 //! within the error that the sum has anyway; a schedule has to ask for it. A sum of products that may
 //! be reassociated becomes a chain of `fma` over blocks of [`BLOCK`] terms, whose sums are added one
-//! after the other: an association by positions alone.
+//! after the other: an association by positions alone. A schedule with `chains` asks for that in lanes
+//! only, for all sums of floats there: lanes are what hides how long each addition takes.
 
 use std::collections::HashMap;
 
@@ -14,18 +15,19 @@ use einlang_tir::region::Value;
 use einlang_tir::types::Elem;
 
 use super::rewrite::{blocks, next_value_of, uses};
-use crate::ir::{Block, Combine, Fold, FoldStart, Kernel, Operand, Range, Stmt};
+use crate::ir::{Block, Combine, Fold, FoldStart, Kernel, Operand, Range, Role, Stmt};
 
 /// How many terms are added in one chain.
 const BLOCK: i64 = 256;
 
-/// Contracts the products of a kernel.
-pub(super) fn contract_products(kernel: &mut Kernel) {
+/// Contracts the products of a kernel: all of them, or those in sums in lanes.
+pub(super) fn contract_products(kernel: &mut Kernel, all: bool) {
     let next = next_value_of(kernel);
     let mut counts = HashMap::new();
     uses(&mut kernel.body, &mut counts);
     let known = HashMap::new();
-    let mut contract = Contract { next, counts, vars: &mut kernel.vars, known };
+    let mut contract =
+        Contract { next, counts, vars: &mut kernel.vars, known, all, in_lanes: false };
     contract.block(&mut kernel.body);
 }
 
@@ -35,6 +37,9 @@ struct Contract<'k> {
     vars: &'k mut Vars,
     /// The sizes that are bound to numbers here.
     known: HashMap<Var, i64>,
+    /// Whether products outside of sums are contracted, and sums outside of lanes.
+    all: bool,
+    in_lanes: bool,
 }
 
 /// Whether products of a type may be contracted.
@@ -59,12 +64,16 @@ impl Contract<'_> {
                 self.known.remove(var);
                 self.known.extend(expr.as_constant().map(|value| (*var, value)));
             }
+            let outer = self.in_lanes;
+            self.in_lanes |= matches!(&stmt, Stmt::Loop(of) if matches!(of.role, Role::Lane(_)));
             blocks(&mut stmt, &mut |block| self.block(block));
+            self.in_lanes = outer;
             if let Stmt::Fold(fold) = &mut stmt {
                 self.fold(fold);
             }
             if let Stmt::Op { result, op, args, .. } = &stmt
                 && is_contracted(result.elem)
+                && self.all
             {
                 match (op, &args[..]) {
                     (Op::Mul, [a, b]) if self.counts.get(&result.number) == Some(&1) => {
@@ -128,10 +137,21 @@ impl Contract<'_> {
             return;
         };
         let elem = result.elem;
-        let Some(factors) = self.product(&mut fold.body, elem) else { return };
+        let lanes = self.in_lanes && free && is_contracted(elem);
+        if !self.all && !lanes {
+            return;
+        }
+        let factors = self.product(&mut fold.body, elem);
+        let [term] = fold.body.results[..] else { return };
+        if factors.is_none() && !lanes {
+            return;
+        }
         let parts = if free { self.parts(fold) } else { None };
         let terms = std::mem::take(&mut fold.body.stmts);
-        let chain = self.chain(elem, terms, factors);
+        let chain = match factors {
+            Some(factors) => self.chain(elem, terms, Op::Fma, &factors),
+            None => self.chain(elem, terms, Op::Add, &[term]),
+        };
         fold.body = Block::default();
         let Some((over, part)) = parts else {
             fold.combine = chain;
@@ -192,11 +212,13 @@ impl Contract<'_> {
         Some((over, Range { var: range.var, lo: first, hi, down: false }))
     }
 
-    /// Adds the product of two factors to the state. What they are made of stands right before, so
-    /// that it need not be kept while other states have their turn.
-    fn chain(&mut self, elem: Elem, mut stmts: Vec<Stmt>, [x, y]: [Operand; 2]) -> Combine {
+    /// Adds a term, or the product of two factors, to the state. What they are made of stands right
+    /// before, so that it need not be kept while other states have their turn.
+    fn chain(&mut self, elem: Elem, mut stmts: Vec<Stmt>, op: Op, with: &[Operand]) -> Combine {
         let (state, result) = (self.fresh(elem), self.fresh(elem));
-        stmts.push(Stmt::Op { result, op: Op::Fma, args: vec![x, y, state.into()], site: None });
+        let mut args = with.to_vec();
+        args.push(state.into());
+        stmts.push(Stmt::Op { result, op, args, site: None });
         let block = Block { stmts, results: vec![result.into()] };
         Combine::Block { left: vec![state], right: Vec::new(), block }
     }

@@ -15,6 +15,15 @@ impl Lower<'_> {
         inst: &Inst,
         out: &mut Vec<Stmt>,
     ) -> Result<()> {
+        if self.fold_block(reduction, inst, out)? {
+            return Ok(());
+        }
+        if let Some(part) = self.within_segment(reduction)? {
+            let partial = self.partial.take();
+            let done = self.fold(&part, inst, out);
+            self.partial = partial;
+            return done;
+        }
         let scalars: Option<Vec<Value>> = inst.results.iter().map(Def::as_scalar).collect();
         let Some(scalars) = scalars else { return self.fold_tensors(reduction, inst, out) };
         let start = match &reduction.start {

@@ -1,12 +1,12 @@
 //! Groups: memory for their tensors, then their nests.
 
-use einlang_index::{Domain, MinMax, Quasi};
+use einlang_index::{Domain, MinMax, Quasi, Var};
 use einlang_tir::module::{Binding, Group, Until, box_of};
 use einlang_tir::region::{InstKind, Subscript};
 
 use super::{Lower, NotLowered, Result};
-use crate::ir::{Block, Layout, Stmt, UntilLoop};
-use crate::schedule::{Compute, GroupSchedule};
+use crate::ir::{Block, BufferId, Layout, Stmt, UntilLoop};
+use crate::schedule::{Compute, GroupSchedule, TensorSchedule};
 
 impl Lower<'_> {
     /// A group of the module; what is not needed any more afterwards is freed.
@@ -16,7 +16,7 @@ impl Lower<'_> {
     }
 
     /// The schedule of a group.
-    fn schedule_of(&self, group: &Group) -> Result<GroupSchedule> {
+    pub(super) fn schedule_of(&self, group: &Group) -> Result<GroupSchedule> {
         let first = group.bindings.first().map(|binding| &binding.name);
         let found = first.and_then(|first| self.schedules.get(first).copied());
         let name = || first.map_or("", |name| name.as_str());
@@ -43,29 +43,14 @@ impl Lower<'_> {
         if let Some(until) = &group.until {
             length_is_not_needed_inside(group, until)?;
         }
+        let mut packed = Vec::new();
+        for pack in &schedule.packs {
+            packed.push((pack.tensor.clone(), self.pack(pack, out)?));
+        }
         let mut open = Vec::new();
         for (binding, tensor) in group.bindings.iter().zip(&schedule.tensors) {
-            let id = self.buffer(&binding.name, &binding.ty());
-            let marks = self.marked.contains(&binding.name);
             let until = group.until.as_ref().map(|until| until.extent);
-            let buffer = &mut self.kernel.buffers[id.0 as usize];
-            (buffer.marks, buffer.stack, buffer.loc) = (marks, tensor.stack, binding.loc);
-            if !tensor.map.is_empty() {
-                self.mapped(id, &tensor.map)?;
-            }
-            let buffer = &mut self.kernel.buffers[id.0 as usize];
-            let mut grows = false;
-            for ((dim, layout), axis) in
-                buffer.dims.iter_mut().zip(&tensor.storage).zip(&binding.axes)
-            {
-                let is_open = until.is_some() && axis.dim.extent.as_var() == until;
-                dim.layout = match (layout, is_open) {
-                    (Layout::Mod(width), _) => Layout::Mod(*width),
-                    (_, true) => Layout::Open,
-                    (_, false) => Layout::Full,
-                };
-                grows |= is_open;
-            }
+            let (id, grows) = self.memory(binding, tensor, until)?;
             if grows {
                 open.push(id);
             }
@@ -80,11 +65,41 @@ impl Lower<'_> {
         let domains = self.domains(group)?;
         self.nest(group, &schedule.nest, domains, until, out)?;
         self.around.pop();
+        self.tensors.extend(packed.into_iter().rev());
         Ok(())
     }
 
+    /// A buffer for a binding, and whether it grows.
+    pub(super) fn memory(
+        &mut self,
+        binding: &Binding,
+        tensor: &TensorSchedule,
+        until: Option<Var>,
+    ) -> Result<(BufferId, bool)> {
+        let id = self.buffer(&binding.name, &binding.ty());
+        let marks = self.marked.contains(&binding.name);
+        let buffer = &mut self.kernel.buffers[id.0 as usize];
+        (buffer.marks, buffer.stack, buffer.loc) = (marks, tensor.stack, binding.loc);
+        if !tensor.map.is_empty() {
+            self.mapped(id, &tensor.map)?;
+        }
+        let buffer = &mut self.kernel.buffers[id.0 as usize];
+        let mut grows = false;
+        for ((dim, layout), axis) in buffer.dims.iter_mut().zip(&tensor.storage).zip(&binding.axes)
+        {
+            let is_open = until.is_some() && axis.dim.extent.as_var() == until;
+            dim.layout = match (layout, is_open) {
+                (Layout::Mod(width), _) => Layout::Mod(*width),
+                (_, true) => Layout::Open,
+                (_, false) => Layout::Full,
+            };
+            grows |= is_open;
+        }
+        Ok((id, grows))
+    }
+
     /// Gives a buffer the dimensions of a map.
-    fn mapped(&mut self, id: crate::ir::BufferId, map: &[Vec<i64>]) -> Result<()> {
+    fn mapped(&mut self, id: BufferId, map: &[Vec<i64>]) -> Result<()> {
         let buffer = &mut self.kernel.buffers[id.0 as usize];
         let mut dims = Vec::with_capacity(map.len());
         for form in map {
@@ -100,7 +115,7 @@ impl Lower<'_> {
     }
 
     /// The points of every clause, inside the box.
-    fn domains(&self, group: &Group) -> Result<super::nest::Domains> {
+    pub(super) fn domains(&self, group: &Group) -> Result<super::nest::Domains> {
         let mut domains = super::nest::Domains::new();
         for (at, binding) in group.bindings.iter().enumerate() {
             let whole = box_of(&binding.axes)?;
@@ -114,10 +129,10 @@ impl Lower<'_> {
     }
 
     /// What ends an open axis. The index of the condition is bound by the loop.
-    fn until(
+    pub(super) fn until(
         &mut self,
         until: &Until,
-        buffers: Vec<crate::ir::BufferId>,
+        buffers: Vec<BufferId>,
     ) -> Result<super::nest::Open> {
         let converged = self.fresh(einlang_tir::types::Elem::Bool);
         let last = until.first.add(&until.max)?;

@@ -10,30 +10,43 @@
 //! | file | owns |
 //! |---|---|
 //! | `scan.rs` | loops over domains |
-//! | `pack.rs` | copies of inputs in panels |
+//! | `pack.rs` | copies of tensors in panels |
 //! | `group.rs`, `nest.rs` | groups, their memory, their loops |
 //! | `split.rs`, `peel.rs` | rounds and points that are computed apart, so that the others need no tests |
 //! | `region.rs`, `read.rs`, `fold.rs` | what is computed at a point |
 //! | `fold_tensors.rs` | reductions whose state is kept in memory |
 //! | `resume.rs`, `keyed.rs` | folds over prefixes, folds over equal keys |
+//! | `sweep.rs`, `open.rs`, `times.rs` | groups that run along time in segments, forward and backward |
+//! | `segments.rs`, `moves.rs`, `slots.rs` | their memory, and checkpoints |
+//! | `sums.rs`, `carry.rs` | sums over time, added up segment by segment |
+//! | `integers.rs` | sizes that kernels compute |
 //! | `symbols.rs` | symbols, entry checks |
 //! | `free.rs` | when memory is given back |
 
 mod bound;
+mod carry;
 mod fold;
 mod fold_tensors;
 mod free;
 mod group;
+mod integers;
 mod keyed;
+mod moves;
 mod nest;
+mod open;
 mod pack;
 mod peel;
 mod read;
 mod region;
 mod resume;
 mod scan;
+mod segments;
+mod slots;
 mod split;
+mod sums;
+mod sweep;
 mod symbols;
+mod times;
 
 use std::collections::{HashMap, HashSet};
 
@@ -43,7 +56,7 @@ use einlang_tir::region::Value;
 use einlang_tir::types::{Elem, Ident, TensorType};
 
 use crate::ir::{Block, Buffer, BufferDim, BufferId, Kernel, Layout, Operand, Stmt};
-use crate::schedule::{Compute, GroupSchedule, Schedule};
+use crate::schedule::{Compute, GroupSchedule, Replay, Schedule};
 
 use self::bound::Bound;
 
@@ -90,8 +103,13 @@ pub fn lower(module: &Module, schedule: &Schedule) -> Result<Kernel> {
     for pack in &schedule.packs {
         lower.pack(pack, &mut out)?;
     }
-    for group in &module.groups {
-        lower.top_group(group, &mut out)?;
+    match &schedule.replay {
+        Some(replay) => lower.in_sweeps(replay, &mut out)?,
+        None => {
+            for group in &module.groups {
+                lower.top_group(group, &mut out)?;
+            }
+        }
     }
     for name in &module.outputs {
         let missing = || NotLowered::new(format!("the output `{}` is not stored", name.as_str()));
@@ -156,6 +174,16 @@ struct Lower<'m> {
     marked: HashSet<Ident>,
     /// Whether the `until` of an extent ended by its condition.
     converged: HashMap<Var, Operand>,
+    /// The tensors that are kept one segment at a time.
+    segments: HashMap<Ident, segments::Segmented>,
+    /// The sums over time that are added up segment by segment, with their partial sums.
+    carries: HashMap<Ident, sums::Carries>,
+    /// The sum that is being added up.
+    partial: Option<sums::Partial>,
+    /// The sweep whose loop is over an open axis.
+    opening: Option<(Replay, sweep::Sweep)>,
+    /// What the axes of bindings that are computed where they are read stand for.
+    inlined: HashMap<Var, Quasi>,
     /// Entry checks and inputs that wait for symbols.
     waiting: Vec<symbols::Waiting>,
     depth: usize,
@@ -206,6 +234,11 @@ impl<'m> Lower<'m> {
             around: Vec::new(),
             marked,
             converged: HashMap::new(),
+            segments: HashMap::new(),
+            carries: HashMap::new(),
+            partial: None,
+            opening: None,
+            inlined: HashMap::new(),
             waiting: Vec::new(),
             depth: 0,
         }
@@ -284,4 +317,5 @@ impl<'m> Lower<'m> {
     }
 }
 
-pub(crate) use read::is_by_data;
+pub(crate) use read::{index_of, is_by_data, needs_marks};
+pub(crate) use scan::ranges_of;

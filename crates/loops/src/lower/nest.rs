@@ -153,6 +153,7 @@ impl Lower<'_> {
                 let next = Quasi::from(var).add_constant(1)?;
                 lower.learn(extent, &next);
                 lower.bound.push(extent);
+                lower.open_segment(var, out)?;
             }
             lower.nest(group, rounds.inner, inside, None, out)?;
             let condition = open.as_ref().map(|open| lower.condition(open, var));
@@ -322,10 +323,17 @@ impl Lower<'_> {
         clause: &Clause,
         out: &mut Vec<Stmt>,
     ) -> Result<()> {
+        let partial = self.partial.clone().filter(|partial| partial.name == binding.name);
+        if let Some(partial) = partial.as_ref().filter(|partial| partial.is_complete()) {
+            return self.store_partial(binding, partial, None, out);
+        }
         let parts = self.region(&clause.body, out)?;
         let Some(Part::Scalar(value)) = parts.first() else {
             return Err(NotLowered::new("an element that is no scalar"));
         };
+        if let Some(partial) = &partial {
+            return self.store_partial(binding, partial, Some(*value), out);
+        }
         let buffer = self.tensors[&binding.name];
         let at: Vec<Quasi> = binding.dims().into_iter().map(Quasi::from).collect();
         let at = self.in_memory(buffer, at)?;

@@ -1,4 +1,4 @@
-//! Copies of inputs in panels: what a tile of a product reads lies in one piece of memory then.
+//! Copies of tensors in panels: what a tile of a product reads lies in one piece of memory then.
 
 use einlang_index::{MinMax, Quasi, Var};
 use einlang_tir::types::{Elem, Ident};
@@ -13,12 +13,11 @@ use crate::schedule::Pack;
 const MOST_LANES: i64 = 64;
 
 impl Lower<'_> {
-    /// Copies an input into panels, which are read instead of it.
-    pub(super) fn pack(&mut self, pack: &Pack, out: &mut Vec<Stmt>) -> Result<()> {
+    /// Copies a tensor into panels, which are read instead of it; where it lies itself.
+    pub(super) fn pack(&mut self, pack: &Pack, out: &mut Vec<Stmt>) -> Result<BufferId> {
         let name = pack.tensor.as_str();
-        let input = self.tensors.get(&pack.tensor).copied();
-        let input = input.filter(|id| (id.0 as usize) < self.kernel.n_inputs);
-        let from = input.ok_or_else(|| NotLowered::new(format!("no input `{name}` to pack")))?;
+        let from = self.tensors.get(&pack.tensor).copied().filter(|id| self.is_plain(*id));
+        let from = from.ok_or_else(|| NotLowered::new(format!("no `{name}` to pack")))?;
         let of = self.kernel.buffers[from.0 as usize].clone();
         let Some(axis) = of.dims.get(pack.axis) else {
             return Err(NotLowered::new(format!("no axis {} of `{name}` to pack", pack.axis)));
@@ -31,12 +30,19 @@ impl Lower<'_> {
         dims.push(full(Quasi::from(width)));
         let vars: Vec<Var> = dims.iter().map(|_| self.kernel.vars.index("p")).collect();
         let name = Ident::new(&format!("{name}.packed"));
-        let to = self.kernel.add_buffer(Buffer { name, dims, ..of.clone() });
+        let to = self.kernel.add_buffer(Buffer { name, dims, stack: false, ..of.clone() });
         out.push(Stmt::Alloc(to));
         out.push(self.copy_panels(from, to, of.elem, &vars, (&extent, pack.axis, width))?);
         self.tensors.insert(pack.tensor.clone(), to);
         self.panels.insert(to, (pack.axis, width));
-        Ok(())
+        Ok(from)
+    }
+
+    /// Whether a tensor lies in memory as it is: all its points, each where its axes say.
+    fn is_plain(&self, id: BufferId) -> bool {
+        let buffer = &self.kernel.buffers[id.0 as usize];
+        let full = buffer.dims.iter().all(|dim| dim.layout == Layout::Full);
+        full && !buffer.marks && !self.maps.contains_key(&id) && !self.panels.contains_key(&id)
     }
 
     fn copy_panels(
@@ -75,11 +81,11 @@ impl Lower<'_> {
         Ok(stmt)
     }
 
-    /// The subscripts of an input in panels.
+    /// The subscripts of a tensor in panels.
     pub(super) fn in_panels(&self, buffer: BufferId, at: &[Subscript]) -> Result<Vec<Subscript>> {
         let Some((axis, width)) = self.panels.get(&buffer).copied() else { return Ok(at.to_vec()) };
         let Some(Subscript::Index(along)) = at.get(axis) else {
-            return Err(NotLowered::new("data as a subscript of an input in panels"));
+            return Err(NotLowered::new("data as a subscript of a tensor in panels"));
         };
         let mut place = vec![Subscript::Index(along.floor_div(width)?)];
         place.extend(at.iter().enumerate().filter(|(i, _)| *i != axis).map(|(_, s)| s.clone()));

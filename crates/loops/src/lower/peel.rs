@@ -47,9 +47,11 @@ impl Lower<'_> {
     fn room(&self, read: &Read, buffer: BufferId) -> Option<Vec<Quasi>> {
         let dims = &self.kernel.buffers[buffer.0 as usize].dims;
         let mut room = Vec::with_capacity(2 * dims.len());
-        for (subscript, dim) in read.place.at.iter().zip(dims) {
+        let segment = self.segments.get(&read.place.tensor);
+        for (axis, (subscript, dim)) in read.place.at.iter().zip(dims).enumerate() {
             let at = index_of(subscript)?;
-            room.push(dim.extent.sub(&at).ok()?.add_constant(-1).ok()?);
+            let along = segment.filter(|of| of.axis == axis).map(|of| &of.extent);
+            room.push(along.unwrap_or(&dim.extent).sub(&at).ok()?.add_constant(-1).ok()?);
             room.push(at);
         }
         Some(room)

@@ -7,8 +7,9 @@
 use std::collections::{HashMap, HashSet};
 
 use einlang_index::{Domain, Facts, Map, Quasi};
+use einlang_tir::constant::Const;
 use einlang_tir::module::{Binding, Group, Module, box_of};
-use einlang_tir::region::{Arg, Inst, InstKind, Read, Region, Subscript as Place};
+use einlang_tir::region::{Arg, Inst, InstKind, Read, Region, Subscript as Place, Value};
 use einlang_tir::types::{Elem, Ident};
 
 use super::{Lower, NotLowered, Part, Result};
@@ -40,6 +41,7 @@ impl Lower<'_> {
             }
             at = self.in_panels(buffer, &at)?;
         }
+        let (buffer, within) = self.along_time(read, buffer, &mut at)?;
         let own = self.around.iter().any(|around| around.names.contains(name));
         let marks = self.marked.contains(name);
         let by_data = is_by_data(&read.place.at);
@@ -51,6 +53,9 @@ impl Lower<'_> {
                 (true, false) => Access::Proved,
                 _ => Access::Site(site(self), tested),
             };
+            if let (Access::Site(site, _), Some(within)) = (access, within) {
+                out.push(Stmt::Assert { condition: Condition::Within(within), site });
+            }
             let result = self.result(inst)?;
             out.push(Stmt::Load { result, buffer, at, access });
             return Ok(());
@@ -75,9 +80,7 @@ impl Lower<'_> {
         }
         // A point of the own group that comes later is an error and not a gap.
         let early = own && by_data;
-        let found = self.fresh(Elem::Bool);
-        let probe = Stmt::Probe { result: found, buffer, at: at.clone(), marked: marks && !early };
-        out.push(probe);
+        let found = self.probe(buffer, &at, marks && !early, within, out);
         let access = if early { Access::Site(site(self), true) } else { Access::Proved };
         let loaded = self.fresh(self.kernel.buffers[buffer.0 as usize].elem);
         let load = Stmt::Load { result: loaded, buffer, at, access };
@@ -93,8 +96,36 @@ impl Lower<'_> {
         Ok(())
     }
 
+    /// Whether a point is there; along time it must lie within a domain.
+    fn probe(
+        &mut self,
+        buffer: BufferId,
+        at: &[Subscript],
+        marked: bool,
+        within: Option<Domain>,
+        out: &mut Vec<Stmt>,
+    ) -> Value {
+        let found = self.fresh(Elem::Bool);
+        let probe = Stmt::Probe { result: found, buffer, at: at.to_vec(), marked };
+        let Some(within) = within else {
+            out.push(probe);
+            return found;
+        };
+        let result = self.fresh(Elem::Bool);
+        out.push(Stmt::If {
+            results: vec![result],
+            condition: Condition::Within(within),
+            then: Block { stmts: vec![probe], results: vec![found.into()] },
+            otherwise: Block { stmts: Vec::new(), results: vec![Const::bool(false).into()] },
+        });
+        result
+    }
+
     /// Where a point of a tensor lies in the dimensions of its buffer.
-    pub(super) fn in_memory(&self, buffer: BufferId, at: Vec<Quasi>) -> Result<Vec<Quasi>> {
+    pub(super) fn in_memory(&self, buffer: BufferId, mut at: Vec<Quasi>) -> Result<Vec<Quasi>> {
+        if let Some(of) = self.segments.values().find(|of| of.buffer == buffer) {
+            at[of.axis] = of.plane(&at[of.axis])?;
+        }
         let Some(map) = self.maps.get(&buffer) else { return Ok(at) };
         let mut place = Vec::with_capacity(map.len());
         for form in map {
@@ -140,8 +171,13 @@ impl Lower<'_> {
                 Place::Index(expr) if expr.mentions(axis.var) => {
                     return Err(NotLowered::new("a binding that is read in itself"));
                 }
-                Place::Index(expr) => self.bind(axis.var, expr.clone(), out)?,
+                Place::Index(expr) => {
+                    let stands = self.stands_for(expr);
+                    self.inlined.insert(axis.var, stands);
+                    self.bind(axis.var, expr.clone(), out)?;
+                }
                 Place::Value(arg) => {
+                    self.inlined.remove(&axis.var);
                     let value = self.operand(arg)?;
                     self.param(axis.var, value, name.as_str(), out)?;
                 }
@@ -167,7 +203,7 @@ pub(crate) fn is_by_data(at: &[Place]) -> bool {
 }
 
 /// The bindings for which it must be remembered which points were stored.
-pub(super) fn needs_marks(module: &Module, facts: &Facts) -> HashSet<Ident> {
+pub(crate) fn needs_marks(module: &Module, facts: &Facts) -> HashSet<Ident> {
     let mut marks =
         Marks { facts, covered: HashMap::new(), around: Vec::new(), found: HashSet::new() };
     for group in &module.groups {
@@ -277,7 +313,7 @@ impl Marks<'_> {
     }
 }
 
-pub(super) fn index_of(subscript: &Place) -> Option<Quasi> {
+pub(crate) fn index_of(subscript: &Place) -> Option<Quasi> {
     match subscript {
         Place::Index(expr) => Some(expr.clone()),
         Place::Value(Arg::Const(constant)) => {

@@ -185,7 +185,7 @@ pub(super) fn hull(domain: &Domain, dim: Var) -> Result<(MinMax, MinMax)> {
 }
 
 /// The ranges of all dimensions in order, wide enough for a union of sets.
-pub(super) fn ranges_of(domain: &Domain, context: &Set) -> Result<(Vec<Range>, Option<Domain>)> {
+pub(crate) fn ranges_of(domain: &Domain, context: &Set) -> Result<(Vec<Range>, Option<Domain>)> {
     let dims = domain.dims().to_vec();
     let simple = domain.simplified_given(context);
     let within = |domain: &Domain| Domain::of_sets([], domain.sets().iter().cloned());

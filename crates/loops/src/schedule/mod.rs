@@ -9,12 +9,14 @@
 //! Invariant: a schedule never changes what a module means if it is legal; whether it is, is asked
 //! of the dependences ([`crate::decide::is_legal`]), and never assumed of one from a file.
 
+mod replay;
 mod text;
 
 use einlang_tir::order::{Form, Statement};
 use einlang_tir::types::Ident;
 
 pub use crate::ir::{Layout, Role};
+pub use replay::{Checkpoints, Keep, Replay, Segment, SweepPart};
 pub use text::parse_schedules;
 pub(crate) use text::{parse_layout, show_layout};
 
@@ -25,18 +27,23 @@ pub struct Schedule {
     pub module: String,
     /// Whether a product that is added may be rounded together with the sum.
     pub fma: bool,
+    /// Whether sums of floats in lanes are chains over blocks of terms, their products rounded
+    /// together with the sum.
+    pub chains: bool,
     /// Sizes for which there is code of its own, by their names.
     pub variant: Vec<(String, i64)>,
     /// Inputs that are copied first, into panels.
     pub packs: Vec<Pack>,
     /// Its groups, each with the tensors of one group of the module or of several in a row.
     pub groups: Vec<GroupSchedule>,
+    /// What is computed again instead of being kept.
+    pub replay: Option<Replay>,
 }
 
-/// An input in panels: so many planes of an axis lie next to each other, panel after panel.
+/// A tensor in panels: so many planes of an axis lie next to each other, panel after panel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pack {
-    /// The input.
+    /// The tensor.
     pub tensor: Ident,
     /// The axis that is divided.
     pub axis: usize,
@@ -47,6 +54,8 @@ pub struct Pack {
 /// The schedule of a group.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GroupSchedule {
+    /// What it reads of earlier groups and inputs that is copied first, into panels.
+    pub packs: Vec<Pack>,
     /// Its tensors, in the order of the module.
     pub tensors: Vec<TensorSchedule>,
     /// The order of its points.

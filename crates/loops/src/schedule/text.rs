@@ -17,6 +17,7 @@ use std::fmt;
 use einlang_tir::order::{Form, Statement};
 use einlang_tir::types::Ident;
 
+use super::replay::parse_replay;
 use super::{Compute, GroupSchedule, Layout, Nest, Pack, Role, Schedule, TensorSchedule};
 use crate::ir::{parse_role, show_role};
 use crate::text::{Cursor, Parsed, TextError, show_name};
@@ -24,20 +25,28 @@ use crate::text::{Cursor, Parsed, TextError, show_name};
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fma = if self.fma { " fma" } else { "" };
-        writeln!(f, "schedule {}{fma} {{", show_name(&self.module))?;
+        let chains = if self.chains { " chains" } else { "" };
+        writeln!(f, "schedule {}{fma}{chains} {{", show_name(&self.module))?;
         for (name, value) in &self.variant {
             writeln!(f, "  variant {} = {value};", show_name(name))?;
         }
-        for Pack { tensor, axis, width } in &self.packs {
-            writeln!(f, "  pack {} axis {axis} by {width};", show_name(tensor.as_str()))?;
+        self.packs.iter().try_for_each(|pack| show_pack(pack, 1, f))?;
+        if let Some(replay) = &self.replay {
+            replay.fmt(f)?;
         }
         self.groups.iter().try_for_each(|group| show_group(group, f))?;
         f.write_str("}\n")
     }
 }
 
+fn show_pack(pack: &Pack, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let (indent, Pack { tensor, axis, width }) = ("  ".repeat(depth), pack);
+    writeln!(f, "{indent}pack {} axis {axis} by {width};", show_name(tensor.as_str()))
+}
+
 fn show_group(group: &GroupSchedule, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str("  group {\n")?;
+    group.packs.iter().try_for_each(|pack| show_pack(pack, 2, f))?;
     for tensor in &group.tensors {
         let storage: Vec<String> = tensor.storage.iter().map(show_layout).collect();
         let compute = match tensor.compute {
@@ -119,6 +128,7 @@ pub fn parse_schedules(text: &str) -> Result<Vec<Schedule>, TextError> {
         cursor.expect_word("schedule")?;
         let mut schedule = Schedule { module: cursor.name()?, ..Schedule::default() };
         schedule.fma = cursor.eat_word("fma");
+        schedule.chains = cursor.eat_word("chains");
         cursor.expect("{")?;
         while cursor.eat_word("variant") {
             let name = cursor.name()?;
@@ -128,6 +138,9 @@ pub fn parse_schedules(text: &str) -> Result<Vec<Schedule>, TextError> {
         }
         while cursor.eat_word("pack") {
             schedule.packs.push(parse_pack(&mut cursor)?);
+        }
+        if cursor.eat_word("replay") {
+            schedule.replay = Some(parse_replay(&mut cursor)?);
         }
         while !cursor.eat("}") {
             schedule.groups.push(parse_group(&mut cursor)?);
@@ -153,7 +166,10 @@ fn parse_pack(cursor: &mut Cursor<'_>) -> Parsed<Pack> {
 fn parse_group(cursor: &mut Cursor<'_>) -> Parsed<GroupSchedule> {
     cursor.expect_word("group")?;
     cursor.expect("{")?;
-    let mut tensors = Vec::new();
+    let (mut packs, mut tensors) = (Vec::new(), Vec::new());
+    while cursor.eat_word("pack") {
+        packs.push(parse_pack(cursor)?);
+    }
     while cursor.eat_word("tensor") {
         let name = Ident::new(&cursor.name()?);
         let compute = match &cursor.name()?[..] {
@@ -176,7 +192,7 @@ fn parse_group(cursor: &mut Cursor<'_>) -> Parsed<GroupSchedule> {
     }
     let nest = parse_nest(cursor, &tensors)?;
     cursor.expect("}")?;
-    Ok(GroupSchedule { tensors, nest })
+    Ok(GroupSchedule { packs, tensors, nest })
 }
 
 pub(crate) fn parse_layout(cursor: &mut Cursor<'_>) -> Parsed<Layout> {

@@ -212,11 +212,21 @@ impl Eyes<'_> {
         }
     }
 
+    /// Whether at most one term needs 64 bits, and is little changed.
+    fn has_one_wide(&self, expr: &Quasi) -> bool {
+        let Some(affine) = expr.as_affine() else { return false };
+        let wide = affine.terms().iter().filter(|(var, _)| self.wide.contains(var));
+        wide.clone().count() <= 1
+            && wide.clone().all(|(_, factor)| factor.abs() == 1)
+            && affine.constant_part().unsigned_abs() < 1 << 32
+    }
+
     /// The value modulo the width of its type: a new symbol that is one of a few expressions.
     fn wrapped(&mut self, exact: Exact, elem: Elem) -> Option<Exact> {
         let (low, high) = limits(elem)?;
         if elem.bits() > 32 {
-            return None;
+            // Where the one number of 64 bits wraps around, there is no such point.
+            return self.has_one_wide(&exact.value).then_some(Exact { low, high, ..exact });
         }
         let width = 1_i128 << elem.bits();
         // The value with this many widths added lies between the limits.

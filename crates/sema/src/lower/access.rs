@@ -27,8 +27,9 @@ pub(super) enum Spec {
     All,
 }
 
-/// The value outside the box, lowered where it is needed.
-type Default<'p> = Option<(ExprId, Frame<'p>)>;
+/// The value outside the box, lowered where it is needed, and whether it also stands for points
+/// that no clause covers.
+type Default<'p> = Option<(ExprId, Frame<'p>, bool)>;
 
 impl<'p> Lower<'p> {
     pub(super) fn access(
@@ -54,8 +55,12 @@ impl<'p> Lower<'p> {
         if specs.is_empty() {
             return Ok(value);
         }
-        let default: Default<'p> = default.map(|default| (default, self.frame.clone()));
+        let default: Default<'p> =
+            default.map(|default| (default, self.frame.clone(), self.is_indexed(base)));
         let leaves = value.leaves();
+        if default.is_some() {
+            self.check_gaps(base, &leaves)?;
+        }
         let mut parts = Vec::with_capacity(leaves.len());
         for (at, leaf) in leaves.into_iter().enumerate() {
             let leaf = match leaf {
@@ -291,7 +296,7 @@ impl<'p> Lower<'p> {
                 }
             }
         }
-        let Some((default, frame)) = default else {
+        let Some((default, frame, of_gaps)) = default else {
             return self.element(tensor, &at, all_proved, span);
         };
         let fallback = |cx: &mut Self| {
@@ -302,7 +307,9 @@ impl<'p> Lower<'p> {
                 _ => unsupported(span, "this default"),
             }
         };
-        if let Src::Named(id) = tensor.src {
+        if let Src::Named(id) = tensor.src
+            && self.knows_gaps(id) == (*of_gaps && self.info(id).gaps)
+        {
             let (name, _) = self.import(id)?;
             let (region, _) = self.scalar_region(fallback)?;
             let place = Place { tensor: name, at };
@@ -323,6 +330,18 @@ impl<'p> Lower<'p> {
         }
         let mut read = |cx: &mut Self| cx.element(tensor, &at, true, span);
         let mut otherwise = fallback;
+        let covered = match tensor.src {
+            Src::Named(id) if *of_gaps && self.info(id).gaps => Some(self.covered_points(id)?),
+            _ => None,
+        };
+        let mut truth = |cx: &mut Self| match &covered {
+            Some(covered) => cx.element(covered, &at[..covered.rank.min(at.len())], true, span),
+            None => Ok(Scalar::constant(einlang_tir::constant::Const::bool(true))),
+        };
+        let mut no = |_: &mut Self| Ok(Scalar::constant(einlang_tir::constant::Const::bool(false)));
+        if covered.is_some() {
+            inside = self.choose(&inside, Elem::Bool, &mut truth, &mut no)?;
+        }
         self.choose(&inside, tensor.elem, &mut read, &mut otherwise)
     }
 

@@ -36,13 +36,16 @@ impl<'p> Lower<'p> {
                 Unit::One(at) if self.is_given(&statements[at]) => {}
                 Unit::Clauses(members)
                     if members.iter().all(|at| self.is_given(&statements[*at])) => {}
+                Unit::One(at) if self.is_muted(&statements[at]) => {
+                    self.mute(true);
+                    self.statement(&statements[at])?;
+                    self.mute(false);
+                }
                 Unit::One(at) => self.statement(&statements[at])?,
                 Unit::Clauses(members) => {
-                    let clauses = members.iter().filter_map(|at| match &statements[*at] {
-                        Statement::Clause(clause) => Some(clause),
-                        _ => None,
-                    });
-                    self.indexed(&clauses.collect::<Vec<_>>())?;
+                    let clauses = members.iter().filter_map(|at| self.clause_of(&statements[*at]));
+                    let clauses: Vec<_> = clauses.collect();
+                    self.indexed(&clauses)?;
                 }
             }
         }

@@ -9,7 +9,7 @@ use super::module::loc;
 use super::types::elem_of;
 use super::value::{FnVal, Frame, R, Scalar, Val};
 use super::{Lower, MAX_INLINE_DEPTH, MAX_INLINED, unsupported};
-use crate::hir::{Arg, ExprId, ExprKind, Param, PatternKind, Res};
+use crate::hir::{Arg, ExprId, ExprKind, Ident, Param, PatternKind, Res};
 use crate::types::{Callee, FnTy, InstanceId, Ty};
 
 impl<'p> Lower<'p> {
@@ -26,7 +26,8 @@ impl<'p> Lower<'p> {
             types.push(self.ty(arg.value));
         }
         if let Some(Callee::Instance(id)) = target {
-            let placed = self.placed(id, args, values)?;
+            let names = args.iter().map(|arg| arg.name).collect();
+            let placed = self.placed(id, names, values)?;
             let parent = self.parent_of(id, callee)?;
             return self.call_instance(id, parent, placed, &ret);
         }
@@ -38,17 +39,17 @@ impl<'p> Lower<'p> {
     }
 
     /// The arguments in the order of the parameters; none where the default is used.
-    fn placed(
+    pub(super) fn placed(
         &self,
         id: InstanceId,
-        args: &[Arg],
+        names: Vec<Option<Ident>>,
         values: Vec<Val<'p>>,
     ) -> R<Vec<Option<Val<'p>>>> {
         let params = self.params_of(id);
         let mut placed: Vec<Option<Val<'p>>> = params.iter().map(|_| None).collect();
         let mut next = 0;
-        for (arg, value) in args.iter().zip(values) {
-            let at = match arg.name {
+        for (name, value) in names.into_iter().zip(values) {
+            let at = match name {
                 None => {
                     next += 1;
                     next - 1
@@ -110,7 +111,7 @@ impl<'p> Lower<'p> {
     }
 
     /// The activation that a callee captures from.
-    fn parent_of(&mut self, id: InstanceId, callee: ExprId) -> R<Option<Rc<Frame<'p>>>> {
+    pub(super) fn parent_of(&mut self, id: InstanceId, callee: ExprId) -> R<Option<Rc<Frame<'p>>>> {
         let instance = self.typed.instance(id);
         if instance.lambda.is_some() {
             return match self.eval(callee)? {

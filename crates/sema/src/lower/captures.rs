@@ -1,14 +1,14 @@
 //! What a host function captures: it becomes a parameter before the written ones.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use einlang_tir::host::HostType;
 
 use super::value::{R, Val};
 use super::{Lower, unsupported};
-use crate::hir::{DefId, DefKind, ExprId, ExprKind, LocalId, LocalKind, Res};
+use crate::hir::{BodyId, DefId, DefKind, ExprId, ExprKind, LocalId, LocalKind, Res};
 use crate::types::walk;
-use crate::types::{Callee, ClosureId, FnTy, InstanceId, Ty};
+use crate::types::{Callee, ClosureId, FnTy, InstanceId, Ty, Typed};
 
 /// Something from outside a function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -35,9 +35,13 @@ impl<'p> Lower<'p> {
             if !seen.insert(next) {
                 continue;
             }
-            if let Some(value) = self.value_of(next) {
+            // A lambda that is called comes as a value, with what it captures itself.
+            let is_value = next != id && self.typed.instance(next).lambda.is_some();
+            if let Some(value) = self.value_of(next).filter(|_| !is_value) {
                 self.free(next, value, &mut found);
             }
+            // What the lambdas in it call must be at hand where they are made.
+            open.extend(self.lambdas_in.get(&next).into_iter().flatten());
             for callee in self.typed.instance(next).calls.values() {
                 if let Callee::Instance(callee) = callee {
                     open.push(*callee);
@@ -84,22 +88,25 @@ impl<'p> Lower<'p> {
             _ => {}
         });
         for (body, local) in names {
-            let mut at = Some(id);
-            let owner = loop {
-                let Some(owner) = at else { break None };
-                let instance = self.typed.instance(owner);
-                if instance.body == body && instance.locals.contains_key(&local) {
-                    break Some(owner);
-                }
-                at = instance.parent;
-            };
-            let modules = self.typed.modules.iter().flatten();
-            let module = modules.copied().find(|id| {
-                let instance = self.typed.instance(*id);
-                instance.body == body && instance.locals.contains_key(&local)
-            });
-            found.extend(owner.or(module).map(|owner| Capture::Local(owner, local)));
+            let owner = self.owner_of(id, body, local);
+            found.extend(owner.map(|owner| Capture::Local(owner, local)));
         }
+    }
+
+    /// The instance that has a binding, among this one, those around it and the modules.
+    pub(super) fn owner_of(
+        &self,
+        id: InstanceId,
+        body: BodyId,
+        local: LocalId,
+    ) -> Option<InstanceId> {
+        let has = |id: &InstanceId| {
+            let instance = self.typed.instance(*id);
+            instance.body == body && instance.locals.contains_key(&local)
+        };
+        let mut around = std::iter::successors(Some(id), |id| self.typed.instance(*id).parent);
+        let modules = || self.typed.modules.iter().flatten().copied();
+        around.find(has).or_else(|| modules().find(has))
     }
 
     /// What a closure captures.
@@ -189,4 +196,16 @@ impl<'p> Lower<'p> {
         };
         self.typed.ids().find(fits)
     }
+}
+
+/// The instances of lambdas by the instance around them.
+pub(super) fn lambdas_in(typed: &Typed) -> HashMap<InstanceId, Vec<InstanceId>> {
+    let mut found: HashMap<InstanceId, Vec<InstanceId>> = HashMap::new();
+    for id in typed.ids() {
+        let instance = typed.instance(id);
+        if let Some(around) = instance.parent.filter(|_| instance.lambda.is_some()) {
+            found.entry(around).or_default().push(id);
+        }
+    }
+    found
 }

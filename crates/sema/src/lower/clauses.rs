@@ -109,6 +109,7 @@ impl<'p> Lower<'p> {
         let mut targets = Vec::with_capacity(leaves.len());
         let mut values = Vec::with_capacity(leaves.len());
         let around = self.at_first_point(local, clauses);
+        let has_gaps = self.shapes.instance(self.frame.instance).gaps.contains(&local);
         for (at, leaf) in leaves.into_iter().enumerate() {
             let extents = self.within(around.clone(), |cx| cx.shape_extents(shape, at))?;
             if extents.len() != leaf.rank {
@@ -117,6 +118,7 @@ impl<'p> Lower<'p> {
             let full = format!("{base}{}", leaf.path);
             let (id, name): (TensorId, Ident) = self.home_tensor(&full, leaf.elem, extents.clone());
             self.tensors[id.0].bound = true;
+            self.tensors[id.0].gaps = has_gaps;
             values.push(Val::named(leaf.elem, leaf.rank, id));
             targets.push(Target { local, at, leaf, name, extents });
         }

@@ -13,6 +13,7 @@ use super::types::Leaf;
 use super::value::{R, Val};
 use super::{Lower, unsupported};
 use crate::hir::{CompItem, ExprId, Pattern};
+use crate::shapes::{Origin, Source};
 use crate::types::Ty;
 
 /// A generator of a rectangular comprehension: its pattern, what it runs over, and the length.
@@ -249,7 +250,6 @@ impl<'p> Lower<'p> {
             let empty = self.host_value_of(ty.clone(), HostKind::List(Vec::new()));
             start.push((empty, ty.clone()));
         }
-        let _ = expr;
         let done = self.collect(items, start, &mut |cx, carried| {
             let value = cx.eval(element)?;
             let own = cx.ty(element);
@@ -274,6 +274,11 @@ impl<'p> Lower<'p> {
             }
             Ok(pushed)
         })?;
+        let mut shaped = Vec::with_capacity(done.len());
+        for (list, ty) in done {
+            shaped.push((self.with_extents_of(list, &ty, expr)?, ty));
+        }
+        let done = shaped;
         if !numeric {
             let (list, host) =
                 done.into_iter().next().unwrap_or((HostArg::Str(String::new()), HostType::Str));
@@ -286,6 +291,36 @@ impl<'p> Lower<'p> {
             values.push(self.host_tensor("list", leaf.elem, leaf.rank + 1, host));
         }
         Ok(self.record(&item_ty, &mut values.into_iter()))
+    }
+
+    /// A list of lists or tensors with the extents that the analysis found for an expression, as
+    /// far as they do not come from its value.
+    fn with_extents_of(&mut self, list: HostArg, ty: &HostType, expr: ExprId) -> R<HostArg> {
+        let instance = self.frame.instance;
+        let Some(shape) = self.shapes.instance(instance).exprs.get(&expr) else { return Ok(list) };
+        let extents = shape.extents();
+        let mut known = true;
+        shape.for_each_var(&mut |var| {
+            known &= match self.shapes.symbols.origin(var) {
+                Some(Origin::Axis(source, ..) | Origin::Value(source, _)) => match source {
+                    Source::Param(..) | Source::Input(_) => true,
+                    Source::Local(_, local) => self.frame.lookup(self.frame.body, *local).is_some(),
+                    Source::Expr(..) => false,
+                },
+                _ => false,
+            };
+        });
+        let (HostType::List(inner), true) = (ty, known) else { return Ok(list) };
+        if extents.len() < 2 || !matches!(**inner, HostType::List(_) | HostType::Tensor(..)) {
+            return Ok(list);
+        }
+        let mut args = vec![list];
+        for extent in &extents {
+            let extent = self.extent(extent)?;
+            let scalar = self.index_scalar(Elem::I64, extent);
+            args.push(self.host_scalar(&scalar)?);
+        }
+        Ok(self.host_value_of(ty.clone(), HostKind::Intrinsic(Intrinsic::ListShaped, args)))
     }
 
     /// A value as an element of a jagged array: tensors become lists.

@@ -45,6 +45,8 @@ impl Lower<'_> {
             host: None,
             bound: false,
             nameless: false,
+            gaps: false,
+            covered: None,
         })
     }
 }

@@ -10,7 +10,7 @@ use einlang_tir::types::Elem;
 use super::types::elem_of;
 use super::value::{Form, Frame, R, Scalar, Val};
 use super::{Lower, unsupported};
-use crate::hir::{BinaryOp, ExprId, ExprKind, LocalId, UnaryOp};
+use crate::hir::{BinaryOp, ExprId, ExprKind, LocalId, Res, UnaryOp};
 use crate::types::{Callee, Ty};
 
 impl<'p> Lower<'p> {
@@ -180,6 +180,9 @@ impl<'p> Lower<'p> {
             ExprKind::Error => unsupported(self.here, "an expression with an error"),
             ExprKind::Literal(literal) => self.literal(literal, expr),
             ExprKind::Format(parts) => self.format(parts),
+            ExprKind::Name(Res::Local(local)) if self.is_open_scalar(*local) => {
+                self.open_scalar(*local, expr)
+            }
             ExprKind::Name(res) => self.name(*res, expr),
             ExprKind::Last => match self.lasts.last() {
                 Some(last) => Ok(Val::Scalar(last.clone())),

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use einlang_source::FileId;
-use einlang_tir::host::HostDef;
+use einlang_tir::constant::Const;
+use einlang_tir::host::{HostArg, HostDef, HostKind, Intrinsic};
 
 use super::Lower;
 use super::entry::Output;
@@ -54,6 +55,20 @@ impl<'p> Lower<'p> {
             all &= self.given.contains_key(&local);
         });
         any && all
+    }
+
+    /// Whether a statement of an earlier entry is computed again without printing again.
+    pub(super) fn is_muted(&self, statement: &Statement) -> bool {
+        match statement {
+            Statement::Let { value, .. } => self.options.muted.contains(&self.body().span(*value)),
+            _ => false,
+        }
+    }
+
+    /// Says whether `print` is silent from here on.
+    pub(super) fn mute(&mut self, silent: bool) {
+        let silent = HostArg::Const(Const::bool(silent));
+        self.host_effect(HostKind::Intrinsic(Intrinsic::Mute, vec![silent]));
     }
 
     /// The bindings of an entry that can leave it, and the values of the sizes it declares.

@@ -6,16 +6,26 @@
 
 use std::collections::{HashMap, HashSet};
 
+use einlang_index::Quasi;
 use einlang_source::{Diagnostic, Diagnostics};
 use einlang_tir::host::{Block, HostArg, HostInst, HostKind, HostType, Intrinsic};
 use einlang_tir::passes::lower_host_requests;
-use einlang_tir::types::Ident;
+use einlang_tir::region::Subscript as At;
+use einlang_tir::types::{Elem, Ident};
 
-use super::access::Spec;
+use super::access::{Spec, is_fixed};
 use super::derive::Target;
+use super::tables::Table;
 use super::tensors::Home;
 use super::value::{Form, R, Scalar, Src, Tensor, TensorId, Val};
 use super::{Lower, unsupported};
+
+/// A subscript that the host keeps.
+enum Held {
+    Fixed(Spec),
+    Point(Scalar, bool),
+    Slice(Scalar, Scalar, bool),
+}
 
 /// What a value is made of: tensors, or values of the host.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -67,17 +77,42 @@ impl<'p> Lower<'p> {
         false
     }
 
-    /// Takes note of the tensors of a recurrence that the host has computed.
-    pub(super) fn note_recurrent(&mut self, value: &Val<'p>) {
-        for leaf in value.leaves() {
+    /// Takes note of the tensors of a recurrence that the host has computed, with the marks of their
+    /// points.
+    pub(super) fn note_recurrent(&mut self, table: &Table<'p>, value: &Val<'p>) {
+        for (which, leaf) in value.leaves().into_iter().enumerate() {
             match leaf {
                 Val::Scalar(Scalar { form: Form::Named(id), .. })
                 | Val::Tensor(Tensor { src: Src::Named(id), .. }) => {
-                    self.recurrent.insert(id);
+                    self.recurrent.insert(id, mark_of(table, which));
                 }
                 _ => {}
             }
         }
+    }
+
+    /// Elements of a definition that a derivative may perturb where they are made.
+    pub(super) fn marked_points(
+        &mut self,
+        table: &Table<'p>,
+        at: &[HostArg],
+        items: Vec<HostArg>,
+    ) -> Vec<HostArg> {
+        if !self.requested.contains(&(self.frame.body, table.local)) {
+            return items;
+        }
+        let mut marked = Vec::with_capacity(items.len());
+        for (which, (item, (_, list))) in items.into_iter().zip(table.elements()).enumerate() {
+            marked.push(match list {
+                HostType::List(ty) if is_float(ty) => {
+                    let args = [vec![item, HostArg::Str(mark_of(table, which))], at.to_vec()];
+                    let kind = HostKind::Intrinsic(Intrinsic::Point, args.concat());
+                    self.host_value_of((**ty).clone(), kind)
+                }
+                _ => item,
+            });
+        }
+        marked
     }
 
     /// The instructions of the blocks around that define values.
@@ -92,10 +127,14 @@ impl<'p> Lower<'p> {
             let what = "a derivative inside a tensor body, of what a function outside computed";
             return unsupported(self.here, what);
         }
+        let held = (self.held(&of.specs)?, self.held(&by.specs)?);
         self.flush();
         let mut args = vec![self.host_value(of.id), self.host_value(by.id)];
         for (module, name) in self.definitions_of(by.id) {
             args.extend([HostArg::Str(module), HostArg::Str(name)]);
+        }
+        if let Some(mark) = self.recurrent.get(&by.id) {
+            args.extend([HostArg::Str(String::new()), HostArg::Str(mark.clone())]);
         }
         let (elem, ranks) = (of.elem, (self.info(of.id).rank, self.info(by.id).rank));
         let rank = ranks.0 + ranks.1;
@@ -105,10 +144,48 @@ impl<'p> Lower<'p> {
         if of.specs.is_empty() && by.specs.is_empty() {
             return Ok(value);
         }
-        let mut specs: Vec<Spec> = of.specs.to_vec();
+        let mut specs = self.released(held.0)?;
         specs.resize(ranks.0, Spec::All);
-        specs.extend(by.specs.iter().cloned());
+        specs.extend(self.released(held.1)?);
         self.read_specs(&value, &specs)
+    }
+
+    /// Subscripts as values of the host, which outlive a module.
+    fn held(&mut self, specs: &[Spec]) -> R<Vec<Held>> {
+        let mut held = Vec::with_capacity(specs.len());
+        for spec in specs {
+            held.push(match spec {
+                Spec::Point(At::Index(index), proved) if !is_fixed(spec) => {
+                    Held::Point(self.held_index(index)?, *proved)
+                }
+                Spec::Slice(lo, length, proved) if !is_fixed(spec) => {
+                    Held::Slice(self.held_index(lo)?, self.held_index(length)?, *proved)
+                }
+                spec => Held::Fixed(spec.clone()),
+            });
+        }
+        Ok(held)
+    }
+
+    fn held_index(&mut self, index: &Quasi) -> R<Scalar> {
+        let scalar = self.index_scalar(Elem::I64, index.clone());
+        let host = self.host_scalar(&scalar)?;
+        Ok(Scalar { elem: Elem::I64, form: Form::Host(host) })
+    }
+
+    /// The same subscripts in the module that is now under construction.
+    fn released(&mut self, held: Vec<Held>) -> R<Vec<Spec>> {
+        let mut specs = Vec::with_capacity(held.len());
+        for one in held {
+            specs.push(match one {
+                Held::Fixed(spec) => spec,
+                Held::Point(at, proved) => Spec::Point(self.point(&at)?, proved),
+                Held::Slice(lo, length, proved) => {
+                    Spec::Slice(self.quasi(&lo)?, self.quasi(&length)?, proved)
+                }
+            });
+        }
+        Ok(specs)
     }
 
     /// The modules that define a tensor, each with its name there: its definition may have been
@@ -142,6 +219,15 @@ impl<'p> Lower<'p> {
             Diagnostic::error(super::NOT_YET, message, self.here, "here").with_help(message)
         }))
     }
+}
+
+/// What the points of one leaf of a definition are marked with.
+fn mark_of(table: &Table<'_>, which: usize) -> String {
+    format!("{}.{which}", table.mark)
+}
+
+fn is_float(ty: &HostType) -> bool {
+    matches!(ty, HostType::Scalar(elem) | HostType::Tensor(elem, _) if elem.is_float())
 }
 
 fn number(arg: Option<&HostArg>) -> Option<u32> {

@@ -48,15 +48,20 @@ pub(super) struct List {
     host: HostArg,
     ty: HostType,
     name: String,
+    /// Where it is defined, and along how many axes that is known, if somewhere it is not.
+    marks: Option<(HostArg, usize)>,
 }
 
 impl List {
     /// The list that a value is.
     pub(super) fn of(value: &Val<'_>) -> Option<List> {
         match value {
-            Val::Host(host, ty @ HostType::List(_)) => {
-                Some(List { host: host.clone(), ty: ty.clone(), name: "the list".to_owned() })
-            }
+            Val::Host(host, ty @ HostType::List(_)) => Some(List {
+                host: host.clone(),
+                ty: ty.clone(),
+                name: "the list".to_owned(),
+                marks: None,
+            }),
             _ => None,
         }
     }
@@ -78,7 +83,14 @@ impl<'p> Lower<'p> {
             ExprKind::Name(Res::Local(local)) => format!("`{}`", self.local_name(*local)),
             _ => "the list".to_owned(),
         };
-        let list = List { host, ty, name };
+        let marks = match default.and(self.named_with_gaps(base)) {
+            Some((body, local)) => match self.frame.marks_of(body, local) {
+                Some(marks) => Some(marks.clone()),
+                None => return unsupported(self.here, super::gaps::WHAT),
+            },
+            None => None,
+        };
+        let list = List { host, ty, name, marks };
         let parts = self.list_parts(subscripts, &mut |cx, axis| cx.list_length(&list, axis))?;
         let mut of = self.ty(expr);
         for _ in parts.iter().filter(|part| matches!(part, Part::Slice(..))) {
@@ -89,8 +101,47 @@ impl<'p> Lower<'p> {
         let value = self.gathered(&parts, &mut Vec::new(), &item, &mut |cx, at| {
             cx.list_point(&list, at, default.as_ref(), &of)
         })?;
+        let value = self.with_extents_of_parts(value, &list, &parts)?;
         let of: Ty = self.ty(expr);
         self.lifted(value, &of, "item")
+    }
+
+    /// What slices of a list gave, with their extents.
+    fn with_extents_of_parts(&mut self, value: HostArg, list: &List, parts: &[Part]) -> R<HostArg> {
+        let mut extents = Vec::new();
+        for part in parts {
+            if let Part::Slice(lo, hi) = part {
+                let length = self.host_op(Op::Sub, vec![hi.clone(), lo.clone()]);
+                extents.push(length);
+            }
+        }
+        if extents.is_empty() {
+            return Ok(value);
+        }
+        let (mut ty, mut axis) = (&list.ty, 0);
+        while let HostType::List(inner) = ty {
+            if axis >= parts.len() {
+                extents.push(self.list_length(list, axis));
+            }
+            (ty, axis) = (inner, axis + 1);
+        }
+        Ok(self.shaped_list(value, ty, extents))
+    }
+
+    /// A list of lists that has these extents, even where it is empty.
+    pub(super) fn shaped_list(
+        &mut self,
+        list: HostArg,
+        element: &HostType,
+        extents: Vec<HostArg>,
+    ) -> HostArg {
+        if extents.len() < 2 {
+            return list;
+        }
+        let nest = |inner, _: &HostArg| HostType::List(Box::new(inner));
+        let ty = extents.iter().fold(element.clone(), nest);
+        let args = [vec![list], extents].concat();
+        self.host_value_of(ty, HostKind::Intrinsic(Intrinsic::ListShaped, args))
     }
 
     /// The default of a read. That of slices has their shape, and is evaluated once.
@@ -265,6 +316,7 @@ impl<'p> Lower<'p> {
     ) -> R<HostArg> {
         let Some(default) = default else { return self.list_item(list, at, 0) };
         let inside = self.inside_list(list, at)?;
+        let inside = self.is_marked(list, at, inside)?;
         let inside = self.host_bool(inside);
         let found = |cx: &mut Self| {
             let host = cx.list_item(list, at, 0)?;
@@ -285,8 +337,29 @@ impl<'p> Lower<'p> {
         let args = [vec![list.host.clone(), coordinate.clone()], place.to_vec()].concat();
         let host =
             self.host_value_of((**inner).clone(), HostKind::Intrinsic(Intrinsic::ListGet, args));
-        let part = List { host, ty: (**inner).clone(), name: list.name.clone() };
+        let part = List { host, ty: (**inner).clone(), name: list.name.clone(), marks: None };
         self.list_item(&part, at, axis + 1)
+    }
+
+    /// Whether a point that is in a list is also one that some clause defines.
+    fn is_marked(&mut self, list: &List, at: &[HostArg], inside: HostArg) -> R<HostArg> {
+        let Some((marks, rank)) = &list.marks else { return Ok(inside) };
+        let (then, ()) = self.block(Vec::new(), |cx| {
+            let mut marks = marks.clone();
+            let mut ty = HostType::Scalar(Elem::Bool);
+            (0..*rank).for_each(|_| ty = HostType::List(Box::new(ty.clone())));
+            for coordinate in at {
+                let HostType::List(inner) = ty else { break };
+                let kind = HostKind::Intrinsic(Intrinsic::ListGet, vec![marks, coordinate.clone()]);
+                marks = cx.host_value_of((*inner).clone(), kind);
+                ty = *inner;
+            }
+            Ok((vec![marks], ()))
+        })?;
+        let no = HostArg::Const(Const::bool(false));
+        let (otherwise, ()) = self.block(Vec::new(), |_| Ok((vec![no], ())))?;
+        let kind = HostKind::If(inside, then, otherwise);
+        Ok(self.host_value_of(HostType::Scalar(Elem::Bool), kind))
     }
 
     /// Whether a point is in a list; the lists inside are looked at only where they are.
@@ -309,7 +382,7 @@ impl<'p> Lower<'p> {
             let args = vec![list.host.clone(), coordinate.clone()];
             let kind = HostKind::Intrinsic(Intrinsic::ListGet, args);
             let host = cx.host_value_of((**inner).clone(), kind);
-            let part = List { host, ty: (**inner).clone(), name: String::new() };
+            let part = List { host, ty: (**inner).clone(), name: String::new(), marks: None };
             Ok((vec![cx.inside_list(&part, rest)?], ()))
         })?;
         let no = vec![HostArg::Const(Const::bool(false))];

@@ -50,6 +50,7 @@ mod expr;
 mod extremes;
 mod finish;
 mod functions;
+mod gaps;
 mod given;
 mod host;
 mod host_paths;
@@ -60,6 +61,7 @@ mod module;
 mod names;
 mod order;
 mod patterns;
+mod plain;
 mod reclaim;
 mod reduce;
 mod rules;
@@ -68,6 +70,8 @@ mod sizes;
 mod subscript;
 mod symbols;
 mod table_order;
+mod table_placed;
+mod table_points;
 mod table_reads;
 mod table_visit;
 mod tables;
@@ -113,6 +117,8 @@ pub struct Options {
     /// Bindings of earlier entries, by the place of their names, whose values the entry of the
     /// program takes after the inputs, in this order. Their statements are not run.
     pub given: Vec<Span>,
+    /// Values of `let`s of earlier entries that are computed again without printing again.
+    pub muted: std::collections::HashSet<Span>,
     /// The outputs are all bindings of this entry, each with its place, and the sizes it declares.
     pub entry: Option<FileId>,
 }
@@ -167,7 +173,8 @@ pub fn lower(
     with_large_stack(|| {
         let Some(root) = program.modules.values().next() else { return Err(Diagnostics::new()) };
         let here = Span::new(root.file, 0, 0);
-        let lower = Lower::new(program, typed, shapes, interner, options, here);
+        let plain = plain::plain_clauses(program);
+        let lower = Lower::new(program, typed, shapes, (interner, &plain), options, here);
         lower.run().map_err(|diagnostic| Diagnostics::from(*diagnostic))
     })
 }
@@ -178,6 +185,8 @@ struct Lower<'p> {
     typed: &'p Typed,
     shapes: &'p Shapes,
     interner: &'p Interner,
+    /// Plain bindings as clauses.
+    plain: &'p plain::Plain,
     options: &'p Options,
     out: HostProgram,
     /// The names of all host functions and modules.
@@ -205,6 +214,8 @@ struct Lower<'p> {
     module_frames: HashMap<InstanceId, Frame<'p>>,
     facts: classify::Facts,
     captures: Captures,
+    /// The instances of lambdas by the instance around them.
+    lambdas_in: HashMap<InstanceId, Vec<InstanceId>>,
     /// Bindings that a derivative request names.
     requested: std::collections::HashSet<(crate::hir::BodyId, crate::hir::LocalId)>,
     /// Where checks stand under a condition or depend on an index.
@@ -225,13 +236,15 @@ struct Lower<'p> {
     /// Integers are computed exactly: this is a subscript.
     exact: bool,
     /// Definitions that the host is computing, innermost last.
-    tables: Vec<tables::Table>,
+    tables: Vec<tables::Table<'p>>,
     /// Tensors whose definitions were taken into later modules, by where they were before.
     former: HashMap<(usize, Ident), value::TensorId>,
     /// Tensors that the host computes point by point from points of their own.
-    recurrent: std::collections::HashSet<value::TensorId>,
+    recurrent: HashMap<value::TensorId, String>,
     /// Bindings that the host computes.
     tabulated: std::collections::HashSet<(crate::hir::BodyId, crate::hir::LocalId)>,
+    /// How many times, inside each other, it is asked which clause covers a point.
+    n_asked: usize,
     /// The expression or statement that is being lowered.
     here: Span,
 }
@@ -241,7 +254,7 @@ impl<'p> Lower<'p> {
         program: &'p Program,
         typed: &'p Typed,
         shapes: &'p Shapes,
-        interner: &'p Interner,
+        (interner, plain): (&'p Interner, &'p plain::Plain),
         options: &'p Options,
         here: Span,
     ) -> Lower<'p> {
@@ -251,6 +264,7 @@ impl<'p> Lower<'p> {
             typed,
             shapes,
             interner,
+            plain,
             options,
             out: HostProgram::default(),
             names: Default::default(),
@@ -271,6 +285,7 @@ impl<'p> Lower<'p> {
             module_frames: HashMap::new(),
             facts: classify::Facts::new(program, typed),
             captures: Captures::new(program),
+            lambdas_in: captures::lambdas_in(typed),
             requested: Default::default(),
             requesting: Default::default(),
             conditional: conditional_checks(typed, shapes),
@@ -285,6 +300,7 @@ impl<'p> Lower<'p> {
             former: HashMap::new(),
             recurrent: Default::default(),
             tabulated: Default::default(),
+            n_asked: 0,
             here,
         }
     }

@@ -24,7 +24,7 @@ use crate::types::InstanceId;
 pub(super) struct ModuleCx {
     pub(super) tir: Module,
     levels: Vec<Level>,
-    names: BTreeSet<Ident>,
+    pub(super) names: BTreeSet<Ident>,
     /// How many variables have each name.
     n_variables: HashMap<String, u32>,
     /// How many tensors have each name.
@@ -43,6 +43,21 @@ pub(super) struct ModuleCx {
     pub(super) functions: HashMap<InstanceId, Ident>,
     /// Bindings with assertions, which are evaluated in any case.
     pub(super) kept: Vec<Ident>,
+}
+
+impl ModuleCx {
+    /// A name that no other tensor has.
+    pub(super) fn free_name(&mut self, base: &str) -> Ident {
+        let count = self.n_tensors.entry(base.to_owned()).or_insert(0);
+        loop {
+            *count += 1;
+            let text = if *count == 1 { base.to_owned() } else { format!("{base}_{count}") };
+            let name = Ident::new(&text);
+            if self.names.insert(name.clone()) {
+                return name;
+            }
+        }
+    }
 }
 
 /// A region under construction.
@@ -158,16 +173,7 @@ impl<'p> Lower<'p> {
 
     /// A name that no other tensor of the module has.
     pub(super) fn tensor_name(&mut self, base: &str) -> Ident {
-        let cx = self.cx();
-        let count = cx.n_tensors.entry(base.to_owned()).or_insert(0);
-        loop {
-            *count += 1;
-            let text = if *count == 1 { base.to_owned() } else { format!("{base}_{count}") };
-            let name = Ident::new(&text);
-            if cx.names.insert(name.clone()) {
-                return name;
-            }
-        }
+        self.cx().free_name(base)
     }
 
     /// A name that no other variable of the module has: numbers keep it short where a function

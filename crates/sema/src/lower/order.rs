@@ -8,9 +8,10 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Lower;
+use super::plain::plain_targets;
 use super::unsupported;
 use super::value::R;
-use crate::hir::{LocalId, Pattern, PatternKind, Statement};
+use crate::hir::{Clause, LocalId, Pattern, PatternKind, Statement};
 use crate::types::walk;
 
 /// What is lowered together.
@@ -18,7 +19,7 @@ use crate::types::walk;
 pub(super) enum Unit {
     /// A statement, by position.
     One(usize),
-    /// Bracketed bindings that read each other: their clauses, by position.
+    /// Bindings that read each other: their clauses, by position.
     Clauses(Vec<usize>),
 }
 
@@ -52,9 +53,20 @@ impl<'p> Lower<'p> {
         self.sorted(statements, &nodes, &edges, &parts)
     }
 
+    /// A statement as a clause.
+    pub(super) fn clause_of(&self, statement: &'p Statement) -> Option<&'p Clause> {
+        match statement {
+            Statement::Clause(clause) => Some(clause),
+            _ => {
+                let first = plain_targets(statement)?.first().copied()?;
+                self.plain.get(&(self.frame.body, first))
+            }
+        }
+    }
+
     fn sorted(
         &self,
-        statements: &[Statement],
+        statements: &'p [Statement],
         nodes: &[Vec<usize>],
         edges: &[HashSet<usize>],
         parts: &[Vec<usize>],
@@ -84,10 +96,10 @@ impl<'p> Lower<'p> {
             let mut members: Vec<usize> =
                 parts[part].iter().flat_map(|node| nodes[*node].clone()).collect();
             members.sort_unstable();
-            let clauses = members.iter().all(|at| matches!(statements[*at], Statement::Clause(_)));
-            units.push(match (clauses, &members[..]) {
-                (true, _) => Unit::Clauses(members),
-                (false, [one]) => Unit::One(*one),
+            let is_clause = |at: &usize| self.clause_of(&statements[*at]).is_some();
+            units.push(match &members[..] {
+                [one] if !matches!(statements[*one], Statement::Clause(_)) => Unit::One(*one),
+                _ if members.iter().all(is_clause) => Unit::Clauses(members),
                 _ => return unsupported(self.here, "plain bindings that depend on each other"),
             });
             for next in &wakes[part] {

@@ -37,19 +37,24 @@ enum Axis<'a> {
 
 impl<'p> Lower<'p> {
     /// Says in which order the axes are visited, and puts the definitions in the order in which
-    /// they are visited at one step; false if nothing is known to do.
-    pub(super) fn direct(&self, tables: &mut Vec<Table>, clauses: &[&'p Clause]) -> bool {
+    /// they are visited at one step. Gives whether every read is known to lead back in it; nothing
+    /// if some would lead forward in every order.
+    pub(super) fn direct(
+        &self,
+        tables: &mut Vec<Table<'p>>,
+        clauses: &[&'p Clause],
+    ) -> Option<bool> {
         let reads = self.group_reads(tables, clauses);
         let is_open = clauses.iter().any(|clause| clause.until.is_some());
         let found = match &tables[..] {
             [table] if !is_open => {
                 let own: Vec<&Read<'_>> = reads.iter().collect();
                 best_order(&own, &(0..table.extents.len()).collect::<Vec<_>>(), None)
-                    .map(|order| vec![order])
+                    .map(|(known, order)| (known, vec![order]))
             }
             _ => in_lockstep(tables, &reads, is_open),
         };
-        let Some(found) = found else { return false };
+        let (known, found) = found?;
         for (table, order) in tables.iter_mut().zip(found) {
             table.order = order.axes;
             for (axis, descending) in table.order.iter().zip(order.descending) {
@@ -57,15 +62,15 @@ impl<'p> Lower<'p> {
             }
         }
         in_step_order(tables, &reads);
-        true
+        Some(known == reads.len())
     }
 
     /// Whether any of the definitions reads one of them.
-    pub(super) fn reads_itself(&self, tables: &[Table], clauses: &[&'p Clause]) -> bool {
+    pub(super) fn reads_itself(&self, tables: &[Table<'_>], clauses: &[&'p Clause]) -> bool {
         !self.group_reads(tables, clauses).is_empty()
     }
 
-    fn group_reads(&self, tables: &[Table], clauses: &[&'p Clause]) -> Vec<Read<'p>> {
+    fn group_reads(&self, tables: &[Table<'_>], clauses: &[&'p Clause]) -> Vec<Read<'p>> {
         let mut reads = Vec::new();
         let body = self.body();
         for clause in clauses {
@@ -137,9 +142,14 @@ struct Order {
     descending: Vec<bool>,
 }
 
-/// The best order of some axes for reads of a definition itself. A fixed first axis may be given,
+/// The best order of some axes for reads of a definition itself, and how many of them are known to
+/// lead back in it. A fixed first axis may be given,
 /// with its direction.
-fn best_order(reads: &[&Read<'_>], axes: &[usize], first: Option<(usize, bool)>) -> Option<Order> {
+fn best_order(
+    reads: &[&Read<'_>],
+    axes: &[usize],
+    first: Option<(usize, bool)>,
+) -> Option<(usize, Order)> {
     let free: Vec<usize> =
         axes.iter().copied().filter(|axis| first.is_none_or(|first| first.0 != *axis)).collect();
     let mut best: Option<(usize, Order)> = None;
@@ -162,7 +172,7 @@ fn best_order(reads: &[&Read<'_>], axes: &[usize], first: Option<(usize, bool)>)
             }
         }
     }
-    best.map(|best| best.1)
+    best
 }
 
 /// How many reads are known to lead back in an order; none if one leads forward.
@@ -204,7 +214,11 @@ fn arrangements(axes: &[usize]) -> Vec<Vec<usize>> {
 }
 
 /// The orders of definitions that advance together along one axis of each.
-fn in_lockstep(tables: &[Table], reads: &[Read<'_>], is_open: bool) -> Option<Vec<Order>> {
+fn in_lockstep(
+    tables: &[Table<'_>],
+    reads: &[Read<'_>],
+    is_open: bool,
+) -> Option<(usize, Vec<Order>)> {
     let n_common = tables.iter().map(|table| table.extents.len()).min().unwrap_or(0);
     let steps: Vec<Vec<usize>> = match is_open {
         true => vec![tables.iter().map(|table| table.open.unwrap_or(0)).collect()],
@@ -238,7 +252,7 @@ fn in_lockstep(tables: &[Table], reads: &[Read<'_>], is_open: bool) -> Option<Ve
                     };
                     let own: Vec<&Read<'_>> = reads.iter().filter(own).collect();
                     let all: Vec<usize> = (0..table.extents.len()).collect();
-                    best_order(&own, &all, Some((*axis, *from_end)))
+                    best_order(&own, &all, Some((*axis, *from_end))).map(|best| best.1)
                 })
                 .collect();
             let known = reads.iter().filter(|read| along(read).is_some_and(|n| n != 0)).count();
@@ -249,17 +263,17 @@ fn in_lockstep(tables: &[Table], reads: &[Read<'_>], is_open: bool) -> Option<Ve
             }
         }
     }
-    best.map(|best| best.1)
+    best
 }
 
 /// At one step a definition comes after those it reads there, as far as that is possible.
-fn in_step_order(tables: &mut Vec<Table>, reads: &[Read<'_>]) {
+fn in_step_order<'p>(tables: &mut Vec<Table<'p>>, reads: &[Read<'_>]) {
     let axes: Vec<(LocalId, usize)> = tables.iter().map(|t| (t.local, t.lockstep())).collect();
     let axis_of =
         |local: LocalId| axes.iter().find(|known| known.0 == local).map_or(0, |known| known.1);
     let mut waiting = std::mem::take(tables);
     while !waiting.is_empty() {
-        let is_free = |table: &Table| {
+        let is_free = |table: &Table<'_>| {
             reads.iter().all(|read| {
                 !read.reader.contains(&table.local)
                     || read.read == table.local

@@ -12,20 +12,27 @@ use super::module::loc;
 use super::tables::{Table, i64_const};
 use super::value::{Form, R, Scalar, Val};
 use super::{Lower, unsupported};
-use crate::hir::{ExprId, Res, Subscript};
+use crate::hir::{ExprId, LocalId, Res, Subscript};
 use crate::types::Ty;
 
 impl<'p> Lower<'p> {
     /// The lists as the value of the binding: lists along the axes, or tensors.
-    pub(super) fn finished(&mut self, table: &Table, ty: &Ty) -> R<Val<'p>> {
+    pub(super) fn finished(&mut self, table: &Table<'p>, ty: &Ty) -> R<Val<'p>> {
         let mut nested = Vec::with_capacity(table.lists.len());
-        for (list, ty) in &table.lists {
+        for (list, ty) in table.elements() {
             nested.push(self.nested(table, (list, ty), &mut Vec::new())?);
         }
+        let marks = match table.marks().filter(|_| table.gaps) {
+            Some((list, ty)) => Some(self.nested(table, (list, ty), &mut Vec::new())?),
+            None => None,
+        };
         let rank = table.extents.len();
         let Some(leaves) = self.leaf_types(&table.element) else {
             let host = self.host_type(ty)?;
             let list = nested.into_iter().next().unwrap_or(HostArg::Str(String::new()));
+            if let Some(marks) = marks {
+                self.frame.bind_marks(table.local, (marks, rank));
+            }
             return Ok(Val::Host(list, host));
         };
         let mut values = Vec::with_capacity(leaves.len());
@@ -35,13 +42,20 @@ impl<'p> Lower<'p> {
             let host = self.host_value_of(HostType::Tensor(leaf.elem, rank), kind);
             values.push(self.host_tensor("table", leaf.elem, rank, host));
         }
-        Ok(self.record(ty, &mut values.into_iter()))
+        let value = self.record(ty, &mut values.into_iter());
+        if let Some(marks) = marks {
+            let kind = HostKind::Intrinsic(Intrinsic::ListToTensor, vec![marks]);
+            let marks = self.host_value_of(HostType::Tensor(Elem::Bool, rank), kind);
+            let covered = self.host_tensor("covered", Elem::Bool, rank, marks);
+            self.note_gaps(&value, &covered);
+        }
+        Ok(value)
     }
 
     /// The elements from some axis on as lists of lists, in the order of the axes.
     fn nested(
         &mut self,
-        table: &Table,
+        table: &Table<'p>,
         (flat, ty): (&HostArg, &HostType),
         at: &mut Vec<HostArg>,
     ) -> R<HostArg> {
@@ -51,15 +65,16 @@ impl<'p> Lower<'p> {
         }
         let whole: Vec<Part> =
             table.extents.iter().map(|extent| Part::Slice(i64_const(0), extent.clone())).collect();
-        self.gathered(&whole, at, item, &mut |cx, at| {
+        let list = self.gathered(&whole, at, item, &mut |cx, at| {
             let position = cx.position(table, at);
             let kind = HostKind::Intrinsic(Intrinsic::ListGet, vec![flat.clone(), position]);
             Ok(cx.host_value_of((**item).clone(), kind))
-        })
+        })?;
+        Ok(self.shaped_list(list, item, table.extents.clone()))
     }
 
     /// The position in the lists of a point.
-    fn position(&mut self, table: &Table, at: &[HostArg]) -> HostArg {
+    pub(super) fn position(&mut self, table: &Table<'p>, at: &[HostArg]) -> HostArg {
         let mut position = i64_const(0);
         for axis in &table.order {
             let (extent, coordinate) = (table.extents[*axis].clone(), at[*axis].clone());
@@ -79,7 +94,7 @@ impl<'p> Lower<'p> {
     /// A read of a definition that is being evaluated.
     pub(super) fn table_read(
         &mut self,
-        table: &Table,
+        table: &Table<'p>,
         subscripts: &'p [Subscript],
         default: Option<ExprId>,
         (base, expr): (ExprId, ExprId),
@@ -128,6 +143,20 @@ impl<'p> Lower<'p> {
         }
     }
 
+    /// Whether a binding is a definition without axes that the host is in the middle of.
+    pub(super) fn is_open_scalar(&self, local: LocalId) -> bool {
+        self.tables.iter().any(|table| table.local == local && table.extents.is_empty())
+    }
+
+    /// The value of such a definition.
+    pub(super) fn open_scalar(&mut self, local: LocalId, expr: ExprId) -> R<Val<'p>> {
+        let table = self.tables.iter().rev().find(|table| table.local == local).cloned();
+        match table {
+            Some(table) => self.table_read(&table, &[], None, (expr, expr)),
+            None => self.local(self.frame.body, local),
+        }
+    }
+
     /// How many axes a subscript stands for.
     fn n_read(&mut self, subscript: &'p Subscript) -> R<usize> {
         let Subscript::Rest { local: Res::Local(local), .. } = subscript else { return Ok(1) };
@@ -140,7 +169,7 @@ impl<'p> Lower<'p> {
     /// Several points of a definition that is being evaluated.
     fn table_slice(
         &mut self,
-        table: &Table,
+        table: &Table<'p>,
         parts: &[Part],
         default: Option<ExprId>,
         expr: ExprId,
@@ -179,7 +208,7 @@ impl<'p> Lower<'p> {
     /// One point of a definition that is being evaluated, or the default outside its box.
     fn table_point(
         &mut self,
-        table: &Table,
+        table: &Table<'p>,
         at: &[HostArg],
         default: Option<&Outside<'p>>,
         ty: &Ty,
@@ -197,6 +226,19 @@ impl<'p> Lower<'p> {
         let position = self.position(table, at);
         let found = |cx: &mut Self| cx.table_item(table, position);
         let inside = self.host_bool(inside);
+        let inside = match default.is_some() && table.gaps && !table.zero_fill {
+            true => {
+                let bool = Ty::Scalar(crate::hir::Scalar::Bool);
+                let no = Val::Scalar(Scalar::constant(Const::bool(false)));
+                let defined = |cx: &mut Self| {
+                    let defined = cx.is_defined(table, at)?;
+                    Ok(Val::Scalar(cx.host_bool(defined)))
+                };
+                let inside = self.host_if(&inside, &bool, defined, |_| Ok(no))?;
+                self.expect_scalar(inside, self.here)?
+            }
+            false => inside,
+        };
         self.host_if(&inside, ty, found, |cx| match default {
             Some(default) => cx.default_at(default, at, ty),
             None => {
@@ -243,13 +285,33 @@ impl<'p> Lower<'p> {
         self.lifted(value, ty, "dead")
     }
 
-    /// The element at a position, which must have been computed.
-    fn table_item(&mut self, table: &Table, position: HostArg) -> R<Val<'p>> {
-        let Some((first, _)) = table.lists.first() else { return Ok(Val::unit()) };
+    /// Whether the element at a position was computed.
+    fn is_there(&mut self, table: &Table<'p>, position: &HostArg) -> R<Option<HostArg>> {
+        let bool = HostType::Scalar(Elem::Bool);
+        let Some((first, _)) = table.lists.first() else { return Ok(None) };
+        let marked = |cx: &mut Self, marks: &HostArg| {
+            let args = vec![marks.clone(), position.clone()];
+            cx.host_value_of(bool.clone(), HostKind::Intrinsic(Intrinsic::ListGet, args))
+        };
+        let marks = table.marks().map(|marks| marks.0.clone());
+        if let Some(marks) = marks.as_ref().filter(|_| table.placed) {
+            return Ok(Some(marked(self, marks)));
+        }
         let kind = HostKind::Intrinsic(Intrinsic::ListLen, vec![first.clone()]);
         let length = self.host_value_of(HostType::Scalar(Elem::I64), kind);
         let kind = HostKind::Op(Op::Lt, vec![position.clone(), length]);
-        let known = self.host_value_of(HostType::Scalar(Elem::Bool), kind);
+        let visited = self.host_value_of(bool.clone(), kind);
+        let Some(marks) = marks else { return Ok(Some(visited)) };
+        let (then, ()) = self.block(Vec::new(), |cx| Ok((vec![marked(cx, &marks)], ())))?;
+        let no = HostArg::Const(Const::bool(false));
+        let (otherwise, ()) = self.block(Vec::new(), |_| Ok((vec![no], ())))?;
+        let kind = HostKind::If(visited, then, otherwise);
+        Ok(Some(self.host_value_of(bool.clone(), kind)))
+    }
+
+    /// The element at a position, which must have been computed.
+    fn table_item(&mut self, table: &Table<'p>, position: HostArg) -> R<Val<'p>> {
+        let Some(known) = self.is_there(table, &position)? else { return Ok(Val::unit()) };
         let at = loc(self.here);
         let name = self.local_name(table.local);
         let (otherwise, ()) = self.block(Vec::new(), |cx| {
@@ -259,7 +321,7 @@ impl<'p> Lower<'p> {
         })?;
         self.host_inst(Vec::new(), HostKind::If(known, Default::default(), otherwise), at);
         let mut items = Vec::with_capacity(table.lists.len());
-        for (list, ty) in &table.lists {
+        for (list, ty) in table.elements() {
             let HostType::List(item) = ty else { continue };
             let kind =
                 HostKind::Intrinsic(Intrinsic::ListGet, vec![list.clone(), position.clone()]);

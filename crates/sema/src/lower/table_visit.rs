@@ -1,27 +1,23 @@
 //! Visiting the points of definitions that the host evaluates.
 
-use einlang_index::{Domain, Quasi};
 use einlang_tir::constant::Const;
 use einlang_tir::host::{HostArg, HostDef, HostKind, HostType, Intrinsic};
 use einlang_tir::op::Op;
-use einlang_tir::region::{
-    Combiner, InstKind, Over, ReduceFlags, Reduction as TirReduction, Region, Start,
-};
 use einlang_tir::types::Elem;
 
 use super::module::loc;
 use super::tables::{Lists, Table, i64_const};
 use super::value::{Form, R, Scalar, Val};
 use super::{Lower, unsupported};
-use crate::hir::{Clause, Res, Subscript};
-use crate::shapes::{ClauseShape, Origin};
+use crate::hir::Clause;
+use crate::shapes::Origin;
 use crate::types::Ty;
 
 impl<'p> Lower<'p> {
     /// Visits all points, step by step along the outermost axis.
     pub(super) fn visit_steps(
         &mut self,
-        tables: &[Table],
+        tables: &[Table<'p>],
         lists: Lists,
         clauses: &[&'p Clause],
     ) -> R<Lists> {
@@ -46,7 +42,7 @@ impl<'p> Lower<'p> {
     /// Visits the points of all definitions at one step.
     fn visit_step(
         &mut self,
-        tables: &[Table],
+        tables: &[Table<'p>],
         mut lists: Lists,
         step: &HostArg,
         clauses: &[&'p Clause],
@@ -72,7 +68,7 @@ impl<'p> Lower<'p> {
     /// Visits steps until the condition holds, and tells the definitions how many there were.
     pub(super) fn visit_until(
         &mut self,
-        tables: &mut [Table],
+        tables: &mut [Table<'p>],
         lists: Lists,
         clauses: &[&'p Clause],
     ) -> R<Lists> {
@@ -137,7 +133,7 @@ impl<'p> Lower<'p> {
     }
 
     /// What the analysis calls the lengths of open axes.
-    fn lengths_of(&self, tables: &[Table]) -> Vec<einlang_index::Var> {
+    fn lengths_of(&self, tables: &[Table<'p>]) -> Vec<einlang_index::Var> {
         let shapes = self.shapes.instance(self.frame.instance);
         let mut found = Vec::new();
         for shape in tables.iter().filter_map(|table| shapes.locals.get(&table.local)) {
@@ -153,7 +149,7 @@ impl<'p> Lower<'p> {
     /// Whether the condition holds after a step, from the first one on at which it is tested.
     fn ends(
         &mut self,
-        tables: &[Table],
+        tables: &[Table<'p>],
         lists: &Lists,
         (step, first): (&HostArg, &HostArg),
         condition: crate::hir::ExprId,
@@ -202,7 +198,7 @@ impl<'p> Lower<'p> {
     /// Visits the points below some coordinates and gives the lists with their elements.
     fn visit(
         &mut self,
-        (table, group): (&Table, &[Table]),
+        (table, group): (&Table<'p>, &[Table<'p>]),
         mut lists: Lists,
         at: &mut Vec<HostArg>,
         clauses: &[&'p Clause],
@@ -215,6 +211,10 @@ impl<'p> Lower<'p> {
             let value = self.covered(table, at, clauses);
             self.tables.truncate(n_open);
             let items = self.items(&value?, &table.element)?;
+            let mut items = self.marked_points(table, at, items);
+            if table.marked {
+                items.push(self.mark((table, group), &lists, at)?);
+            }
             let own = self.pushed(table.own(&lists), items);
             lists.splice(table.first..table.first + own.len(), own);
             return Ok(lists);
@@ -266,113 +266,10 @@ impl<'p> Lower<'p> {
         };
         lists.into_iter().zip(items).map(push).collect()
     }
-
-    /// The element at a point: by the last clause that covers it, or zero.
-    fn covered(&mut self, table: &Table, at: &[HostArg], clauses: &[&'p Clause]) -> R<Val<'p>> {
-        let own = clauses.iter().rposition(|clause| clause.targets.contains(&table.local));
-        let Some((earlier, clause)) = own.map(|at| (&clauses[..at], clauses[at])) else {
-            return self.zero_of(&table.element);
-        };
-        let part = match &clause.targets[..] {
-            [_] => None,
-            targets => targets.iter().position(|local| *local == table.local),
-        };
-        let Some(shape) = self.clause_shape(table.local, clause) else {
-            return unsupported(clause.span, "a clause whose domain is not known");
-        };
-        let outer = (self.frame.clone(), std::mem::replace(&mut self.here, clause.span));
-        self.bind_coordinates(clause, shape, at);
-        let inside = self.is_covered(shape, at)?;
-        let (value, items) = self.guarded_body(clause.value);
-        let truth = Ty::Scalar(crate::hir::Scalar::Bool);
-        let holds = match Self::has_guard(items) {
-            true => {
-                let no = Val::Scalar(Scalar::constant(Const::bool(false)));
-                let guards = |cx: &mut Self| cx.guards(items).map(Val::Scalar);
-                let holds = self.host_if(&inside, &truth, guards, |_| Ok(no))?;
-                self.expect_scalar(holds, clause.span)?
-            }
-            false => inside,
-        };
-        let n_slots: usize = clause.slots.iter().map(|slot| self.n_axes(slot)).sum();
-        let inner = at.get(n_slots..).unwrap_or(&[]);
-        let body = |cx: &mut Self| {
-            cx.bind_items(items)?;
-            let value = cx.eval(value)?;
-            let value = match (&value, part) {
-                (Val::Record(parts), Some(part)) => {
-                    parts.get(part).cloned().unwrap_or_else(Val::unit)
-                }
-                _ => value,
-            };
-            cx.element_at(value, inner, &table.element)
-        };
-        let result =
-            self.host_if(&holds, &table.element, body, |cx| cx.covered(table, at, earlier));
-        (self.frame, self.here) = outer;
-        result
-    }
-
-    /// Binds the indices of a clause to coordinates that the host counts.
-    fn bind_coordinates(&mut self, clause: &'p Clause, shape: &ClauseShape, at: &[HostArg]) {
-        for (var, coordinate) in shape.dims.iter().zip(at) {
-            self.frame.bind_host_var(*var, coordinate.clone());
-        }
-        let mut axis = 0;
-        for slot in &clause.slots {
-            let n_axes = self.n_axes(slot);
-            let axes = at.get(axis..axis + n_axes).unwrap_or(&[]).to_vec();
-            axis += n_axes;
-            let mut scalars = axes.into_iter().map(|host| {
-                let narrow = self.host_cast(host, Elem::I64, Elem::I32);
-                Val::Scalar(Scalar { elem: Elem::I32, form: Form::Host(narrow) })
-            });
-            match slot {
-                Subscript::Index(binder) => {
-                    if let Some(scalar) = scalars.next() {
-                        self.frame.bind(binder.local, scalar);
-                    }
-                }
-                Subscript::Rest { local: Res::Local(local), .. } => {
-                    let rest = Val::Record(scalars.collect());
-                    self.frame.bind(*local, rest);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Whether a point lies in the domain of a clause.
-    fn is_covered(&mut self, shape: &ClauseShape, at: &[HostArg]) -> R<Scalar> {
-        let span = self.here;
-        self.module();
-        let dims: Vec<_> = shape.dims.iter().map(|_| self.new_index("p")).collect();
-        let mut domain = self.map_domain(&shape.domain, &shape.dims, &dims)?;
-        for (dim, coordinate) in dims.iter().zip(at) {
-            let here = Scalar { elem: Elem::I64, form: Form::Host(coordinate.clone()) };
-            let here = self.quasi(&here)?;
-            let distance = self.index_result(here.sub(&Quasi::from(*dim)), span)?;
-            let same = self.index_result(Domain::where_zero(dims.clone(), &distance), span)?;
-            domain = self.index_result(domain.intersect(&same), span)?;
-        }
-        let name = self.fresh("v");
-        let id = self.define_scalar(&name, span, |cx| {
-            let reduction = TirReduction {
-                domain: Over(domain),
-                guard: None,
-                body: Region::yielding(vec![Const::bool(true).into()]),
-                combine: Combiner::Op(Op::Or),
-                start: Start::Identity(vec![Const::bool(false).into()]),
-                flags: ReduceFlags { commutative: true, idempotent: true, reassociable: true },
-            };
-            Ok(cx.emit(Elem::Bool, InstKind::Reduce(Box::new(reduction)), loc(span)))
-        })?;
-        Ok(Scalar { elem: Elem::Bool, form: Form::Named(id) })
-    }
 }
 
 /// The coordinates of a point in the order of the axes.
-fn in_written_order(table: &Table, at: &[HostArg]) -> Vec<HostArg> {
+fn in_written_order(table: &Table<'_>, at: &[HostArg]) -> Vec<HostArg> {
     let place = |axis: usize| table.order.iter().position(|known| *known == axis);
     let axes = (0..table.order.len()).filter_map(|axis| at.get(place(axis)?).cloned());
     axes.collect()

@@ -8,6 +8,8 @@
 //! constant offsets lead back; every read is tested besides, so that one that comes too early stops
 //! the program and gives no wrong value.
 
+use std::rc::Rc;
+
 use einlang_index::{MinMax, Quasi};
 use einlang_tir::constant::Const;
 use einlang_tir::host::{HostArg, HostDef, HostKind, HostType};
@@ -24,7 +26,7 @@ use crate::types::{Callee, FnTy, Ty, walk};
 
 /// A definition that is being evaluated.
 #[derive(Clone)]
-pub(super) struct Table {
+pub(super) struct Table<'p> {
     pub(super) local: LocalId,
     /// The type of an element.
     pub(super) element: Ty,
@@ -40,6 +42,18 @@ pub(super) struct Table {
     pub(super) open: Option<usize>,
     /// How many lists of the group come before its own.
     pub(super) first: usize,
+    /// What derivatives call it.
+    pub(super) mark: String,
+    /// The clauses of the group.
+    pub(super) clauses: Rc<[&'p Clause]>,
+    /// Its clauses may leave out points.
+    pub(super) gaps: bool,
+    /// Points that no clause covers may be read by the definition itself, as zeros.
+    pub(super) zero_fill: bool,
+    /// The last of its lists tells which points are there.
+    pub(super) marked: bool,
+    /// Points are put in their places, row by row, in whatever order they come.
+    pub(super) placed: bool,
 }
 
 /// What the host carries from point to point: lists with their types.
@@ -49,7 +63,7 @@ pub(super) fn i64_const(number: i64) -> HostArg {
     HostArg::Const(Const::int(Elem::I64, number.into()))
 }
 
-impl Table {
+impl Table<'_> {
     /// The axis along which definitions advance together.
     pub(super) fn lockstep(&self) -> usize {
         self.order.first().copied().unwrap_or(0)
@@ -58,6 +72,17 @@ impl Table {
     /// Its own among the lists of the group.
     pub(super) fn own(&self, lists: &Lists) -> Lists {
         lists.get(self.first..self.first + self.lists.len()).unwrap_or(&[]).to_vec()
+    }
+
+    /// Which of its points are there, if that is written down.
+    pub(super) fn marks(&self) -> Option<&(HostArg, HostType)> {
+        self.lists.last().filter(|_| self.marked)
+    }
+
+    /// The lists with its elements.
+    pub(super) fn elements(&self) -> &[(HostArg, HostType)] {
+        let n_marks = usize::from(self.marked);
+        &self.lists[..self.lists.len().saturating_sub(n_marks)]
     }
 }
 
@@ -151,21 +176,32 @@ impl<'p> Lower<'p> {
             return unsupported(self.here, format!("`{name}` inside a tensor body"));
         }
         self.tabulated.extend(locals.iter().map(|local| (self.frame.body, *local)));
+        let clauses: Rc<[&'p Clause]> = clauses.into();
         let mut tables = Vec::with_capacity(locals.len());
-        let mut lists: Lists = Vec::new();
         for local in locals {
-            let table = self.declared(*local, clauses, lists.len())?;
-            lists.extend(table.lists.iter().cloned());
-            tables.push(table);
+            tables.push(self.declared(*local, &clauses)?);
         }
-        if !self.direct(&mut tables, clauses) {
+        let is_recurrent = self.reads_itself(&tables, &clauses);
+        let is_open = clauses.iter().any(|clause| clause.until.is_some());
+        let directed = self.direct(&mut tables, &clauses);
+        let order = match directed {
+            Some(true) => None,
+            _ if is_open || !is_recurrent => None,
+            _ => self.order_of(&tables),
+        };
+        if directed.is_none() && order.is_none() {
             let name = self.local_name(tables[0].local);
             return unsupported(self.here, format!("the order in which `{name}` is computed"));
         }
-        let is_recurrent = self.reads_itself(&tables, clauses);
-        let lists = match clauses.iter().any(|clause| clause.until.is_some()) {
-            true => self.visit_until(&mut tables, lists, clauses)?,
-            false => self.visit_steps(&tables, lists, clauses)?,
+        for table in &mut tables {
+            table.placed = order.is_some();
+            table.marked = table.gaps || table.placed;
+        }
+        let lists = self.empty_lists(&mut tables)?;
+        let lists = match order {
+            Some(order) => self.visit_in_order(&mut tables, lists, order)?,
+            None if is_open => self.visit_until(&mut tables, lists, &clauses)?,
+            None => self.visit_steps(&tables, lists, &clauses)?,
         };
         for table in tables {
             let lists = table.own(&lists);
@@ -173,7 +209,7 @@ impl<'p> Lower<'p> {
             let ty = self.local_ty(table.local);
             let value = self.finished(&table, &ty)?;
             if is_recurrent {
-                self.note_recurrent(&value);
+                self.note_recurrent(&table, &value);
             }
             let name = self.local_name(table.local);
             self.give_name(&value, &name);
@@ -183,23 +219,27 @@ impl<'p> Lower<'p> {
     }
 
     /// A definition before any of its points is evaluated.
-    fn declared(&mut self, local: LocalId, clauses: &[&'p Clause], first: usize) -> R<Table> {
+    fn declared(&mut self, local: LocalId, clauses: &Rc<[&'p Clause]>) -> R<Table<'p>> {
         let name = self.local_name(local);
         let ty = self.local_ty(local);
         let shape = self.shapes.instance(self.frame.instance).locals.get(&local);
-        let (Ty::Tensor(element, axes), Some(shape)) = (&ty, shape) else {
+        let Some(shape) = shape else {
             return unsupported(self.here, format!("`{name}`, whose shape is not known"));
         };
-        let own = clauses.iter().filter(|clause| clause.targets.contains(&local));
+        let (element, axes) = match &ty {
+            Ty::Tensor(element, axes) => (&**element, &axes[..]),
+            _ => (&ty, &[][..]),
+        };
+        let own = || clauses.iter().filter(|clause| clause.targets.contains(&local));
         let n_slots: Vec<usize> =
-            own.map(|c| c.slots.iter().map(|slot| self.n_axes(slot)).sum()).collect();
+            own().map(|c| c.slots.iter().map(|slot| self.n_axes(slot)).sum()).collect();
         let n_axes = n_slots.iter().copied().max().unwrap_or(0);
-        if n_axes > axes.len() || n_axes == 0 {
+        if n_axes > axes.len() {
             return unsupported(self.here, format!("`{name}`, whose shape is not known"));
         }
         let element = match axes.get(n_axes..) {
-            Some(rest) if !rest.is_empty() => Ty::Tensor(element.clone(), rest.to_vec()),
-            _ => (**element).clone(),
+            Some(rest) if !rest.is_empty() => Ty::tensor(element.clone(), rest.to_vec()),
+            _ => element.clone(),
         };
         let around = self.at_first_point(local, clauses);
         let is_open = |extent: &MinMax| {
@@ -221,17 +261,45 @@ impl<'p> Lower<'p> {
             let scalar = self.index_scalar(Elem::I64, extent);
             sizes.push(self.host_scalar(&scalar)?);
         }
-        let mut lists = Vec::new();
-        for item in self.item_types(&element)? {
-            let ty = HostType::List(Box::new(item));
-            lists.push((self.host_value_of(ty.clone(), HostKind::List(Vec::new())), ty));
+        let mut attrs = own().flat_map(|clause| &clause.attrs);
+        let zero_fill = self.options.zero_fill
+            || attrs.any(|attr| self.spelling(attr.name.name) == "zero_fill");
+        Ok(Table {
+            local,
+            element,
+            lists: Vec::new(),
+            order: (0..sizes.len()).collect(),
+            descending: vec![false; sizes.len()],
+            extents: sizes,
+            open,
+            first: 0,
+            mark: self.fresh(&name),
+            clauses: clauses.clone(),
+            gaps: self.shapes.instance(self.frame.instance).gaps.contains(&local),
+            zero_fill,
+            marked: false,
+            placed: false,
+        })
+    }
+
+    /// Gives the definitions empty lists.
+    fn empty_lists(&mut self, tables: &mut [Table<'p>]) -> R<Lists> {
+        let mut all: Lists = Vec::new();
+        for table in tables {
+            table.first = all.len();
+            let mut items = self.item_types(&table.element)?;
+            items.extend(table.marked.then_some(HostType::Scalar(Elem::Bool)));
+            for item in items {
+                let ty = HostType::List(Box::new(item));
+                table.lists.push((self.host_value_of(ty.clone(), HostKind::List(Vec::new())), ty));
+            }
+            all.extend(table.lists.iter().cloned());
         }
-        let (descending, order) = (vec![false; sizes.len()], (0..sizes.len()).collect());
-        Ok(Table { local, element, lists, extents: sizes, order, descending, open, first })
+        Ok(all)
     }
 
     /// The types of what is collected for an element: its numbers and tensors, or one host value.
-    fn item_types(&mut self, element: &Ty) -> R<Vec<HostType>> {
+    pub(super) fn item_types(&mut self, element: &Ty) -> R<Vec<HostType>> {
         let item = |leaf: &super::types::Leaf| match leaf.rank {
             0 => HostType::Scalar(leaf.elem),
             rank => HostType::Tensor(leaf.elem, rank),

@@ -29,6 +29,10 @@ pub(super) struct TensorInfo {
     pub(super) bound: bool,
     /// No binding of the source has given it a name.
     pub(super) nameless: bool,
+    /// Its clauses may leave out points.
+    pub(super) gaps: bool,
+    /// Where its clauses define a point, once somebody asked.
+    pub(super) covered: Option<TensorId>,
 }
 
 /// Where a tensor is defined.
@@ -61,9 +65,20 @@ impl<'p> Lower<'p> {
         let name = self.tensor_name(name);
         let (rank, index, host) = (extents.len(), None, None);
         let name_of = name.clone();
-        let (bound, nameless) = (false, false);
-        let info =
-            TensorInfo { elem, rank, name: name_of, home, extents, index, host, bound, nameless };
+        let (bound, nameless, gaps, covered) = (false, false, false, None);
+        let info = TensorInfo {
+            elem,
+            rank,
+            name: name_of,
+            home,
+            extents,
+            index,
+            host,
+            bound,
+            nameless,
+            gaps,
+            covered,
+        };
         (self.add_tensor(info), name)
     }
 
@@ -86,6 +101,8 @@ impl<'p> Lower<'p> {
             host,
             bound: false,
             nameless: true,
+            gaps: false,
+            covered: None,
         };
         let id = self.add_tensor(info);
         Val::named(elem, rank, id)

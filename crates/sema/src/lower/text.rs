@@ -7,8 +7,10 @@ use einlang_tir::types::{Elem, Ident};
 
 use super::value::{R, Val};
 use super::{Lower, unsupported};
-use crate::hir::{BinaryOp, DefId, DefKind, ExprId, FormatPart, Ident as Name, Payload, Res};
-use crate::types::Ty;
+use crate::hir::{
+    Arg, BinaryOp, DefId, DefKind, ExprId, ExprKind, FormatPart, Ident as Name, Payload, Res,
+};
+use crate::types::{Callee, Ty};
 
 impl<'p> Lower<'p> {
     /// A string with interpolations.
@@ -184,7 +186,16 @@ impl<'p> Lower<'p> {
     ) -> R<Val<'p>> {
         let result = self.ty(expr);
         let target = self.callee(expr).or_else(|| self.callee(function));
-        let function = self.eval(function)?;
+        let (callee, more): (ExprId, &'p [Arg]) = match self.body().kind(function) {
+            ExprKind::Call { callee, args } => (*callee, args),
+            _ => (function, &[]),
+        };
+        let is_value = more.is_empty()
+            || !matches!(
+                self.body().kind(callee),
+                ExprKind::Name(Res::Variant(..) | Res::Builtin(_))
+            );
+        let function = if is_value { self.eval(callee)? } else { Val::unit() };
         let wrapped = self.variants_of(&result).into_iter().find(|variant| variant.0 == on);
         let inner = wrapped.and_then(|variant| variant.1.into_iter().next()).unwrap_or(Ty::Error);
         let own = match &target {
@@ -195,7 +206,8 @@ impl<'p> Lower<'p> {
         self.match_variants(value, &result, |cx, variant, fields, types| {
             if variant == on {
                 let ret = if flat { result.clone() } else { inner.clone() };
-                let value = cx.apply_function(&function, target.clone(), fields, types, &ret)?;
+                let value =
+                    cx.pipe(&function, (callee, target.clone()), (fields, types), more, &ret)?;
                 if flat {
                     return Ok(value);
                 }
@@ -203,6 +215,31 @@ impl<'p> Lower<'p> {
             }
             cx.construct_with(&result, variant, fields, types)
         })
+    }
+
+    /// A call with what a variant holds as its first argument, and with others after it.
+    fn pipe(
+        &mut self,
+        function: &Val<'p>,
+        (callee, target): (ExprId, Option<Callee>),
+        (mut values, types): (Vec<Val<'p>>, &[Ty]),
+        more: &'p [Arg],
+        ret: &Ty,
+    ) -> R<Val<'p>> {
+        let (mut types, mut names) = (types.to_vec(), vec![None; values.len()]);
+        for arg in more {
+            values.push(self.eval(arg.value)?);
+            types.push(self.ty(arg.value));
+            names.push(arg.name);
+        }
+        match target {
+            Some(Callee::Instance(id)) if !more.is_empty() => {
+                let placed = self.placed(id, names, values)?;
+                let parent = self.parent_of(id, callee)?;
+                self.call_instance(id, parent, placed, ret)
+            }
+            target => self.apply_function(function, target, values, &types, ret),
+        }
     }
 
     /// `x else e`

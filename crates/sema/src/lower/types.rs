@@ -1,6 +1,5 @@
 //! Types on both sides: element types, leaves of records, host types and their declarations.
 
-use einlang_source::{Code, Diagnostic};
 use einlang_tir::host::{HostType, TypeDecl, Variant as HostVariant};
 use einlang_tir::types::{Elem, Ident};
 
@@ -161,20 +160,13 @@ impl<'p> Lower<'p> {
                 HostType::Tuple(self.captured_types(&captured)?)
             }
             Ty::Fn(_) => HostType::Tuple(Vec::new()),
-            Ty::Error | Ty::Unknown | Ty::Var(_) => return Err(self.undecided()),
+            Ty::Error | Ty::Unknown | Ty::Var(_) => {
+                return Err(Box::new(crate::errors::undecided_type(self.here)));
+            }
             Ty::Differential(_) => {
                 return unsupported(self.here, "a value whose type is not known to the host");
             }
         })
-    }
-
-    /// `[]` and `None` have a type only where something says it.
-    fn undecided(&self) -> Box<Diagnostic> {
-        let message = "nothing says what type this value has";
-        let error = Diagnostic::error(Code::E0402, message, self.here, "its type is not decided");
-        Box::new(error.with_help(
-            "annotate the binding, as in `let xs: [f32; 0] = [];` or `let o: Option<i32> = None;`",
-        ))
     }
 
     fn host_tensor_type(&mut self, element: &Ty, rank: usize) -> R<HostType> {

@@ -124,6 +124,9 @@ pub(super) struct Frame<'p> {
     pub(super) host_vars: Rc<HashMap<Var, HostArg>>,
     /// Whether the recurrences that the host has evaluated ended by their conditions.
     pub(super) endings: Rc<HashMap<LocalId, HostArg>>,
+    /// Where the clauses of bindings that the host holds define a point: lists in lists of bools,
+    /// so many deep.
+    pub(super) marks: Rc<HashMap<LocalId, (HostArg, usize)>>,
     /// In a rule, the tangents of the parameters: what `@x` means.
     pub(super) tangents: Option<Rc<HashMap<LocalId, Val<'p>>>>,
     /// A constant takes the type of its use: from one element type to another.
@@ -146,6 +149,7 @@ impl<'p> Frame<'p> {
             vars: Rc::default(),
             host_vars: Rc::default(),
             endings: Rc::default(),
+            marks: Rc::default(),
             tangents: None,
             retype: None,
         }
@@ -182,6 +186,17 @@ impl<'p> Frame<'p> {
     /// Says which integer of the host a variable of the analysis is.
     pub(super) fn bind_host_var(&mut self, var: Var, value: HostArg) {
         Rc::make_mut(&mut self.host_vars).insert(var, value);
+    }
+
+    /// Says where a binding that the host holds is defined.
+    pub(super) fn bind_marks(&mut self, local: LocalId, marks: (HostArg, usize)) {
+        Rc::make_mut(&mut self.marks).insert(local, marks);
+    }
+
+    /// Where a binding of a body around is defined.
+    pub(super) fn marks_of(&self, body: BodyId, local: LocalId) -> Option<&(HostArg, usize)> {
+        let mut frames = std::iter::successors(Some(self), |frame| frame.parent.as_deref());
+        frames.find_map(|frame| frame.marks.get(&local).filter(|_| frame.body == body))
     }
 
     /// Says whether a recurrence ended by its condition.

@@ -12,7 +12,7 @@ use super::value::Shape;
 use crate::builtins::Function;
 use crate::errors;
 use crate::hir::*;
-use crate::types::{Callee, FnTy, InstanceId};
+use crate::types::{Callee, FnTy, InstanceId, Ty};
 
 impl<'p> Analyser<'p> {
     pub(super) fn call(&mut self, expr: ExprId, callee: ExprId, args: &'p [Arg]) -> Shape {
@@ -24,6 +24,7 @@ impl<'p> Analyser<'p> {
         let reads_nothing = [Function::Len, Function::Shape, Function::Typeof];
         if let Some(Callee::Function(FnTy::Builtin(function))) = self.typed_here().calls.get(&expr)
             && reads_nothing.contains(function)
+            && args.iter().all(|arg| self.is_measured_unread(arg.value))
         {
             self.frame.accesses.truncate(n_accesses);
         }
@@ -38,6 +39,18 @@ impl<'p> Analyser<'p> {
             }
             _ => self.unknown(expr),
         }
+    }
+
+    /// Whether the lengths of a value are known without it. A string that stands at a point, or a
+    /// row of them, must be read to be measured.
+    fn is_measured_unread(&self, expr: ExprId) -> bool {
+        let ty = self.ty(expr);
+        let element = match ty {
+            Ty::Tensor(element, _) => element,
+            ty => ty,
+        };
+        matches!(self.body().kind(expr), ExprKind::Name(_))
+            || !matches!(element, Ty::Scalar(Scalar::Str) | Ty::Enum(..) | Ty::Jagged(..))
     }
 
     /// The arguments by position of their parameters; defaults are missing.

@@ -44,10 +44,8 @@ impl<'p> Analyser<'p> {
     /// Records the clauses of bindings and the points they define.
     pub(super) fn note_coverage(&mut self, records: &[Record<'p>], targets: &[LocalId]) {
         for target in targets {
-            let own: Vec<&Record<'p>> = records
-                .iter()
-                .filter(|r| r.clause.is_some() && r.targets.contains(target))
-                .collect();
+            let own: Vec<&Record<'p>> =
+                records.iter().filter(|record| record.targets.contains(target)).collect();
             let mut clauses = Vec::new();
             for record in &own {
                 match self.clause_shape(record, *target) {
@@ -62,13 +60,24 @@ impl<'p> Analyser<'p> {
             if clauses.is_empty() {
                 continue;
             }
+            if own.iter().any(|record| record.clause.is_none()) {
+                // A plain `let` covers the one point it has.
+                self.here().bindings.insert(*target, clauses);
+                continue;
+            }
             let first = own.first().map(|record| record.span);
             let own_reads = self.own.contains(&(self.cur, *target));
+            let is_box = self.is_box(&clauses);
+            let mut has_gaps = !is_box;
             if let Some(span) = first
-                && (own_reads || !self.is_box(&clauses))
+                && (own_reads || !is_box)
                 && let Ok(coverage) = self.covered(*target, &clauses, span)
             {
+                has_gaps = !matches!(coverage.gap, Gap::None);
                 self.coverage.insert((self.cur, *target), coverage);
+            }
+            if has_gaps {
+                self.here().gaps.insert(*target);
             }
             self.here().bindings.insert(*target, clauses);
         }

@@ -10,7 +10,7 @@ use super::symbols::Source;
 use super::value::Shape;
 use crate::errors;
 use crate::hir::*;
-use crate::types::Ty;
+use crate::types::{Callee, Ty};
 
 impl<'p> Analyser<'p> {
     /// The shape of an expression.
@@ -66,6 +66,13 @@ impl<'p> Analyser<'p> {
             }
             ExprKind::Field(base, field) => self.field(expr, *base, *field),
             ExprKind::Struct { res, fields } => self.record(*res, fields),
+            ExprKind::AndThen(a, b) | ExprKind::OkThen(a, b)
+                if matches!(self.body().kind(*b), ExprKind::Call { .. }) =>
+            {
+                self.eval(*a);
+                self.under(Formula::Unknown, |cx| cx.piped(*b));
+                self.unknown(expr)
+            }
             ExprKind::AndThen(a, b)
             | ExprKind::OkThen(a, b)
             | ExprKind::OrElse(a, b)
@@ -82,6 +89,20 @@ impl<'p> Analyser<'p> {
             ExprKind::Where { value, items, otherwise } => {
                 self.where_items(*value, items, *otherwise)
             }
+        }
+    }
+
+    /// The call on the right of `?>` and `!>`, whose first argument is what the left side holds. What
+    /// the function needs of its arguments it tests itself.
+    fn piped(&mut self, then: ExprId) {
+        let ExprKind::Call { callee, args } = self.body().kind(then) else { return };
+        self.eval(*callee);
+        for arg in args {
+            self.eval(arg.value);
+        }
+        if let Some(Callee::Instance(id)) = self.typed_here().calls.get(&then) {
+            let id = *id;
+            self.analyse_instance(id);
         }
     }
 

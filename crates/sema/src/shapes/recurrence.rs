@@ -57,10 +57,12 @@ impl<'p> Analyser<'p> {
         if wrong {
             return;
         }
-        if let Ok(Some(problem)) = self.order_problem(records, targets)
-            && let Err(NoOrder { cycle }) = find_order(&problem.0, &problem.0.groups[0])
-        {
-            self.no_order(&cycle, &problem.1, first.accesses..last.accesses);
+        let Ok(Some(problem)) = self.order_problem(records, targets) else { return };
+        match find_order(&problem.0, &problem.0.groups[0]) {
+            Ok(order) => self.here().orders.push((targets.to_vec(), order)),
+            Err(NoOrder { cycle }) => {
+                self.no_order(&cycle, &problem.1, first.accesses..last.accesses);
+            }
         }
     }
 

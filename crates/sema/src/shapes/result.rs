@@ -1,6 +1,6 @@
 //! The result of the analysis, as plain data.
 
-use einlang_source::map::HashMap;
+use einlang_source::map::{HashMap, HashSet};
 
 use einlang_index::{Domain, MinMax, Range, Result, Set, Var};
 use einlang_source::{IdMap, Span};
@@ -47,6 +47,11 @@ pub struct InstanceShapes {
     /// Bindings that read themselves at points that data decides: each such read is checked to be
     /// computed already.
     pub by_data: Vec<ExprId>,
+    /// Indexed bindings with points that no clause may cover.
+    pub gaps: HashSet<LocalId>,
+    /// Bindings that read each other, and an order in which they can be computed. A clause is counted
+    /// among those of its binding; a plain `let` among them is a binding of one clause.
+    pub orders: Vec<(Vec<LocalId>, einlang_tir::order::Order)>,
 }
 
 /// An index and its range.

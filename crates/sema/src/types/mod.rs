@@ -35,6 +35,7 @@ mod constructors;
 mod coordinates;
 mod derivatives;
 mod differentiable;
+mod differentials;
 mod dims;
 mod effects;
 mod exhaustive;
@@ -61,6 +62,7 @@ mod rests;
 mod spelling;
 mod ty;
 mod typed;
+mod undecided;
 mod unify;
 mod usefulness;
 mod vars;
@@ -205,6 +207,8 @@ impl<'p> Checker<'p> {
         effects::report(&mut self);
         differentiable::report(&mut self);
         linear_rules::report(&mut self);
+        differentials::report(&mut self);
+        undecided::report(&mut self);
         self.blame_callers();
         self.finish()
     }

@@ -96,6 +96,7 @@ macro_rules! intrinsics {
 
 intrinsics! {
     Print "print" World [] true Nothing "Prints values with spaces between them, and a line end.";
+    Mute "mute" World [Bool] false Nothing "Whether `print` is silent from here on.";
     ReadText "read_text" World [Str] false Str "The text of a file.";
     WriteText "write_text" World [Str, Str] false Nothing "Writes a file.";
     FileExists "file_exists" World [Str] false Bool "Whether there is a file.";
@@ -125,9 +126,13 @@ intrinsics! {
     ListLen "list_len" Pure [List] false Int "The number of elements.";
     ListExtent "list_extent" Pure [List, Int] false Int
         "The length of a list along an axis: its own, that of the first list in it, and so on.";
+    ListShaped "list_shaped" Pure [List] true List
+        "The list, whose axes have the extents that follow even where it is empty.";
     ListGet "list_get" MayTrap [List, Int] true Any
         "One element; what the list is called and its axis may follow, for messages.";
     ListPush "list_push" Pure [List, Any] false List "The list with one more element at the end.";
+    ListSet "list_set" MayTrap [List, Int, Any] false List
+        "The list with another element at one position.";
     ListConcat "list_concat" Pure [List, List] false List "One list after the other.";
     ListToTensor "list_to_tensor" MayTrap [List] false Tensor
         "The tensor of the elements; lists of lists must be rectangular.";
@@ -137,9 +142,12 @@ intrinsics! {
     Extent "extent" MayTrap [Tensor, Int] false Int "The extent of an axis.";
     Element "element" MayTrap [Tensor] true Any "The element at a point.";
     Scalar "scalar" Pure [Any] false Tensor "The rank-0 tensor of a scalar.";
+    Point "point" Pure [Any, Str] true Any
+        "The value, which is a point of a definition: its mark and the coordinates follow, for \
+         derivatives by it.";
     HostDeriv "host_deriv" Pure [Tensor, Tensor] true Tensor
         "The derivative of one value by another, until it is expanded; modules that define the \
-         other, each with its name there, follow.";
+         other, each with its name there, follow, and after an empty name the mark of its points.";
     ZerosLike "zeros_like" Pure [Any] false Any "The value with all its floats zero.";
     OneHot "one_hot" Pure [Tensor, Int] false Tensor
         "Zeros in the shape of a tensor, and one at a position in row-major order.";

@@ -7,6 +7,7 @@
 mod fold_constants;
 mod inline_calls;
 mod lift_locals;
+mod name_subscripts;
 mod simplify;
 mod split_clauses;
 
@@ -16,6 +17,7 @@ pub use crate::ad::{lower_host_requests, lower_requests};
 pub use fold_constants::fold_constants;
 pub use inline_calls::inline_calls;
 pub use lift_locals::{PART, lift_locals};
+pub use name_subscripts::name_subscripts;
 pub use simplify::simplify;
 pub use split_clauses::split_clauses;
 
@@ -67,6 +69,7 @@ pub struct Pass {
 pub const PASSES: &[Pass] = &[
     Pass { name: "inline_calls", run: inline_calls },
     Pass { name: "split_clauses", run: split_clauses },
+    Pass { name: "name_subscripts", run: name_subscripts },
     Pass { name: "lower_requests", run: lower_requests },
     Pass { name: "lift_locals", run: lift_locals },
     Pass { name: "fold_constants", run: fold_constants },

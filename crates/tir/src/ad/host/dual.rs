@@ -17,6 +17,8 @@ pub(super) struct Dual<'h, 'a> {
     pub(super) tangents: HashMap<u32, HostArg>,
     /// Integers that were made of floats with a tangent.
     pub(super) rounded: HashSet<u32>,
+    /// The tangent of a definition whose points are perturbed where they are made, by its mark.
+    pub(super) seed: Option<(String, HostArg)>,
     /// Whether values have to be computed once more, because this is another block.
     pub(super) copying: bool,
     pub(super) out: Vec<HostInst>,
@@ -27,7 +29,7 @@ impl<'h, 'a> Dual<'h, 'a> {
     pub(super) fn new(host: &'h mut Host<'a>, loc: Loc) -> Dual<'h, 'a> {
         let (copies, tangents) = (HashMap::new(), HashMap::new());
         let (rounded, out) = (HashSet::new(), Vec::new());
-        Dual { host, copies, tangents, rounded, copying: false, out, loc }
+        Dual { host, copies, tangents, rounded, seed: None, copying: false, out, loc }
     }
 
     /// A new value.
@@ -116,6 +118,7 @@ impl<'h, 'a> Dual<'h, 'a> {
         }
         match &inst.kind {
             HostKind::Op(op, _) => self.operation(inst, *op, &args),
+            HostKind::Intrinsic(Intrinsic::Point, _) => self.point(inst, &args),
             _ if !self.is_active(&args) => Ok(()),
             HostKind::Run(..) => self.beside_run(inst, &args),
             HostKind::Intrinsic(intrinsic, _) => self.intrinsic(inst, *intrinsic, &args),
@@ -145,6 +148,8 @@ impl<'h, 'a> Dual<'h, 'a> {
         match intrinsic {
             Intrinsic::ListGet
             | Intrinsic::ListPush
+            | Intrinsic::ListSet
+            | Intrinsic::ListShaped
             | Intrinsic::ListConcat
             | Intrinsic::ListToTensor
             | Intrinsic::TensorToList
@@ -172,6 +177,30 @@ impl<'h, 'a> Dual<'h, 'a> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// A point of a definition is perturbed after it is made.
+    fn point(&mut self, inst: &HostInst, args: &[HostArg]) -> R<()> {
+        let ([value, HostArg::Str(mark), at @ ..], [def]) = (args, &inst.results[..]) else {
+            return Ok(());
+        };
+        let own = self.tangent(value);
+        let seed = self.seed.as_ref().filter(|seed| seed.0 == *mark);
+        let Some(seed) = seed.map(|seed| seed.1.clone()) else {
+            self.tangents.extend(own.map(|tangent| (def.number, tangent)));
+            return Ok(());
+        };
+        if !matches!(def.ty, HostType::Scalar(_)) {
+            return Err(Fault::unsupported("points that are tensors", inst.loc));
+        }
+        let place = [vec![seed], self.args(at)].concat();
+        let kind = HostKind::Intrinsic(Intrinsic::Element, place);
+        let mut tangent = self.value(def.ty.clone(), kind);
+        if let Some(own) = own {
+            tangent = self.value(def.ty.clone(), HostKind::Op(Op::Add, vec![own, tangent]));
+        }
+        self.tangents.insert(def.number, tangent);
+        Ok(())
     }
 
     fn operation(&mut self, inst: &HostInst, op: Op, args: &[HostArg]) -> R<()> {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::dual::Dual;
-use super::{Host, is_request, uses};
+use super::{Host, for_each_inst, is_request, uses};
 use crate::ad::fault::{Fault, R};
 use crate::constant::Const;
 use crate::host::{Block, HostArg, HostDef, HostInst, HostKind, HostType, Intrinsic};
@@ -55,7 +55,9 @@ impl Host<'_> {
         let [of, HostArg::Value(by), copies @ ..] = &args[..] else {
             return Err(Fault::unsupported("this value", inst.loc));
         };
-        let by = By { number: *by, copies: named_copies(copies) };
+        let (marks, copies) = named_copies(copies).into_iter().partition(is_mark);
+        let mark = Vec::into_iter(marks).next().map(|mark: (Ident, Ident)| mark.1);
+        let by = By { number: *by, copies, mark };
         let (of_ty, by_ty) = (self.type_of(of), self.type_of(&args[1]));
         let HostType::Tensor(_, rank) = by_ty else {
             return Err(Fault::unsupported("this value", inst.loc));
@@ -95,6 +97,30 @@ impl Host<'_> {
 struct By {
     number: u32,
     copies: Vec<(Ident, Ident)>,
+    /// The mark of its points, if they are perturbed where they are made.
+    mark: Option<Ident>,
+}
+
+impl By {
+    /// Whether points of it are made by an instruction.
+    fn is_made_by(&self, inst: &HostInst) -> bool {
+        let Some(mark) = &self.mark else { return false };
+        let is_point = |inst: &HostInst| match &inst.kind {
+            HostKind::Intrinsic(Intrinsic::Point, args) => {
+                matches!(args.get(1), Some(HostArg::Str(text)) if text == mark.as_str())
+            }
+            _ => false,
+        };
+        let mut found = is_point(inst);
+        for block in inst.blocks() {
+            for_each_inst(block, &mut |inst| found |= is_point(inst));
+        }
+        found
+    }
+}
+
+fn is_mark(copy: &(Ident, Ident)) -> bool {
+    copy.0.as_str().is_empty()
 }
 
 fn named_copies(args: &[HostArg]) -> Vec<(Ident, Ident)> {
@@ -136,6 +162,9 @@ fn follow(
         Step::Enter(params, ..) => defines(params),
         Step::Inst(inst) => defines(&inst.results),
     });
+    let is_made = |step: &Step| matches!(step, Step::Inst(inst) if by.is_made_by(inst));
+    let start = past.iter().position(is_made).or(start);
+    out.seed = by.mark.as_ref().map(|mark| (mark.as_str().to_owned(), seed.clone()));
     let Some(start) = start else { return Err(Fault::unsupported("this value", loc)) };
     let needed = needed(&past[start..], of);
     let mut unknown: HashSet<u32> = HashSet::new();
@@ -158,6 +187,10 @@ fn follow(
                 let copy = by.copies.iter().find(|copy| runs(inst, &copy.0));
                 if let Some((_, name)) = copy {
                     out.beside_copy(inst, name, &seed)?;
+                    continue;
+                }
+                if by.is_made_by(inst) {
+                    out.inst(inst)?;
                     continue;
                 }
                 if at == 0 {

@@ -7,12 +7,14 @@ use std::fs::{self, DirEntry, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-use einlang_driver::{MAX_SOURCE_BYTES, files};
+use einlang_runtime::files;
 use einlang_source::{World, WorldError};
+
+use crate::session::MAX_SOURCE_BYTES;
 
 /// Files as the operating system shows them; relative paths start at the current directory.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct DiskWorld;
+pub struct DiskWorld;
 
 impl World for DiskWorld {
     fn read(&self, path: &Path) -> Result<Vec<u8>, WorldError> {
@@ -49,7 +51,7 @@ fn is_file(entry: &DirEntry) -> bool {
 
 /// Everything that a reader gives, unless it is too much. The size of a file says nothing about
 /// pipes and devices, so the limit is kept while reading.
-pub(crate) fn read_limited(reader: impl Read) -> Result<Vec<u8>, WorldError> {
+pub fn read_limited(reader: impl Read) -> Result<Vec<u8>, WorldError> {
     let mut bytes = Vec::new();
     let limit = MAX_SOURCE_BYTES as u64 + 1;
     reader.take(limit).read_to_end(&mut bytes).map_err(|error| failure(&error))?;

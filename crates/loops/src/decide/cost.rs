@@ -1,0 +1,44 @@
+//! What things cost, in one place: numbers that stand for a processor with vectors of 64 bytes.
+
+/// The bytes of a vector.
+pub(super) const VECTOR: u32 = 64;
+
+/// The most lanes of a loop.
+pub(super) const MOST_LANES: u32 = 64;
+
+/// Fewer points than that are not worth lanes.
+pub(super) const FEWEST_LANES: i64 = 4;
+
+/// How much more often the terms of a reduction are computed than what is around it.
+pub(super) const TERMS: f64 = 64.0;
+
+/// An element that each lane finds somewhere else.
+pub(super) const GATHERED: f64 = 1.5;
+
+/// An element that a scalar loop loads, or an operation that it does.
+pub(super) const SCALAR: f64 = 1.0;
+
+/// The same in a sum whose terms lie next to each other: it is added in several partial sums.
+pub(super) const IN_PARTS: f64 = 0.15;
+
+/// A combination that waits for the one before it.
+pub(super) const WAITING: f64 = 4.0;
+
+/// A tile of a contraction in registers: vectors side by side, and rows that share them.
+pub(super) const TILE_VECTORS: u32 = 2;
+pub(super) const TILE_ROWS: i64 = 12;
+
+/// The rows of an operand that stay in a cache while panels of the other pass by.
+pub(super) const CACHED_ROWS: i64 = 96;
+
+/// The vectors side by side of a reduction without rows that share them.
+pub(super) const LONE_VECTORS: u32 = 4;
+
+/// The most reductions of a clause whose rows are computed together.
+pub(super) const MOST_FOLDS: usize = 4;
+
+/// The vectors of states of an ensemble that go through time together.
+pub(super) const TILE_OF_STATES: i64 = 4;
+
+/// A function such as an exponential, in operations.
+pub(super) const SLOW: f64 = 20.0;

@@ -1,0 +1,92 @@
+//! `find_replay`: which trajectories are computed again in segments, instead of being kept.
+//!
+//! A recurrence whose points are read later by one that runs the other way (its adjoint) needs all
+//! of them at once, unless time is cut into segments. Then the forward sweep keeps a checkpoint per
+//! segment, and the backward sweep computes a segment of the recurrence again before it reads it.
+//! Everything that goes with either recurrence point by point along time runs in the same segments:
+//! maps, and sums over time, whose terms are added up segment by segment.
+//!
+//! | file | finds |
+//! |---|---|
+//! | `resolve.rs`, `isolate.rs` | (they prepare a module: subscripts, sums) |
+//! | `reads.rs` | what a group reads |
+//! | `shape.rs` | how a group can run along time |
+//! | `place.rs` | which planes a read is of |
+//! | `stage.rs` | in which sweep a group runs, or when else |
+//! | `planes.rs` | how segments of groups are shifted, and how many planes around them are kept |
+//!
+//! Invariant: a group of a sweep reads tensors of the sweeps only at its own time, up to a few planes
+//! that are there by then, or at the ends of time, which are kept apart. A tensor that anything reads
+//! otherwise is stored as its schedule says.
+
+mod isolate;
+mod place;
+mod planes;
+mod reads;
+mod resolve;
+mod shape;
+mod stage;
+
+use einlang_tir::module::Module;
+use einlang_tir::types::Ident;
+
+use self::planes::planes;
+use self::stage::{Groups, Stages};
+use super::at_reads::needed_by_outputs;
+use crate::schedule::{Checkpoints, Compute, Schedule};
+
+pub(crate) use isolate::isolate_sums;
+pub(crate) use place::is_fixed;
+pub(crate) use resolve::resolve_subscripts;
+pub(crate) use shape::{sum_of, sum_over};
+
+/// Decides what is computed again in segments; whether there is anything.
+pub fn find_replay(module: &Module, schedule: &mut Schedule, checkpoints: Checkpoints) -> bool {
+    if !schedule.packs.is_empty() {
+        return false;
+    }
+    let mut sums = sums_at_reads(module, schedule);
+    let replay = loop {
+        let mut stored = schedule.clone();
+        store(&mut stored, &sums);
+        let groups = Groups::of(module, &stored);
+        let seeds = (0..module.groups.len()).filter(|seed| !groups.skipped[*seed]);
+        let found = seeds.into_iter().find_map(|seed| {
+            let stages = Stages::from(&groups, seed)?.with_producers();
+            planes(&groups, &stages, &stored, checkpoints)
+        });
+        let Some(replay) = found else { return false };
+        // What is no sum over time is computed where it is read after all.
+        let parts = || replay.forward.iter().chain(&replay.backward);
+        let over_time =
+            |name: &Ident| replay.tensor(name).is_none() && parts().any(|part| part.group == *name);
+        let left: Vec<Ident> = sums.iter().filter(|name| over_time(name)).cloned().collect();
+        if left.len() == sums.len() {
+            break replay;
+        }
+        sums = left;
+    };
+    store(schedule, &sums);
+    schedule.replay = Some(replay);
+    true
+}
+
+/// The sums that would be computed where they are read.
+fn sums_at_reads(module: &Module, schedule: &Schedule) -> Vec<Ident> {
+    let needed = needed_by_outputs(module);
+    let tensors = schedule.groups.iter().flat_map(|group| &group.tensors);
+    let is_sum = |name: &Ident| module.binding(name).and_then(sum_of).and_then(sum_over).is_some();
+    let found = tensors.filter(|tensor| {
+        tensor.compute == Compute::AtReads && needed.contains(&tensor.name) && is_sum(&tensor.name)
+    });
+    found.map(|tensor| tensor.name.clone()).collect()
+}
+
+/// Gives tensors memory.
+fn store(schedule: &mut Schedule, names: &[Ident]) {
+    for tensor in schedule.groups.iter_mut().flat_map(|group| &mut group.tensors) {
+        if names.contains(&tensor.name) {
+            tensor.compute = Compute::Here;
+        }
+    }
+}

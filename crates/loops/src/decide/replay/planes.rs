@@ -1,0 +1,209 @@
+//! How the segments of groups are shifted, and how many planes around them are kept.
+//!
+//! The segments of the sweeps are `[s K, (s + 1) K)`. A group runs over segments that are shifted by a
+//! few planes, so that what it reads of other groups in its sweep is there, and so that the segments
+//! of a sum begin where its pairs do. A tensor keeps, around a segment, what is written or read with
+//! it.
+
+use std::collections::{HashMap, HashSet};
+
+use einlang_tir::types::Ident;
+
+use super::super::windows::is_total;
+use super::place::{FARTHEST, Place};
+use super::shape::Shape;
+use super::stage::{Groups, Stage, Stages};
+use crate::lower::needs_marks;
+use crate::schedule::{
+    Checkpoints, Keep, Layout, Replay, Schedule, Segment, SweepPart, TensorSchedule,
+};
+
+/// A read of a tensor of the sweeps at the reader's own time.
+struct Near {
+    reader: usize,
+    home: usize,
+    tensor: Ident,
+    low: i64,
+    high: i64,
+}
+
+/// The sweeps, if something is gained by them.
+pub(super) fn planes(
+    groups: &Groups<'_>,
+    stages: &Stages<'_, '_>,
+    schedule: &Schedule,
+    checkpoints: Checkpoints,
+) -> Option<Replay> {
+    let near = near_reads(groups, stages);
+    let marked = needs_marks(groups.module, &groups.facts);
+    let stored = |tensor: &Ident| {
+        let scheduled = schedule.tensor(tensor);
+        (marked.contains(tensor) && !is_of_its_time(tensor, groups, stages, &near))
+            || stages.anywhere.contains(tensor)
+            || groups.observers.sees_all_of(tensor)
+            || scheduled.is_none_or(|tensor| is_of_one_round(tensor, stages, &near))
+    };
+    let gained = near.iter().any(|read| {
+        stages.stages[read.home] == Stage::Forward
+            && stages.stages[read.reader] == Stage::Backward
+            && matches!(groups.shapes[read.reader], Shape::Loop(..))
+            && !stored(&read.tensor)
+    });
+    if !gained {
+        return None;
+    }
+    let shifts = shifts(groups, stages, &near);
+    let again = again(groups, stages, &near, &stored);
+    // A window that no checkpoint restores would be that of another segment.
+    let is_ring = |tensor: &Ident| {
+        let storage = schedule.tensor(tensor).map(|tensor| &tensor.storage[..]).unwrap_or_default();
+        stages
+            .axis(tensor)
+            .and_then(|axis| storage.get(axis))
+            .is_some_and(|layout| matches!(layout, Layout::Mod(width) if *width > 1))
+    };
+    let members = again.iter().flat_map(|at| &groups.module.groups[*at].bindings);
+    if members.clone().any(|binding| stored(&binding.name) && is_ring(&binding.name)) {
+        return None;
+    }
+    let mut tensors = Vec::new();
+    for (at, group) in groups.module.groups.iter().enumerate() {
+        for (binding, axis) in group.bindings.iter().zip(&stages.axes[at]) {
+            if !stages.stages[at].is_sweep() {
+                continue;
+            }
+            let mut keep = Keep::Stored;
+            if !stored(&binding.name) {
+                let shift = *shifts.get(&at)?;
+                let reads = near.iter().filter(|read| read.tensor == binding.name);
+                let (mut before, mut after) = ((-shift).max(0), shift.max(0));
+                for read in reads {
+                    let own = *shifts.get(&read.reader)?;
+                    before = before.max(-(own + read.low));
+                    after = after.max(own + read.high);
+                }
+                if before > FARTHEST || after > FARTHEST {
+                    return None;
+                }
+                let state = match (again.contains(&at), stages.down) {
+                    (false, _) => 0,
+                    (true, false) => before + shift,
+                    (true, true) => after - shift,
+                };
+                let (first, last) = stages.ends.get(&binding.name).copied().unwrap_or_default();
+                if marked.contains(&binding.name) && (before, after, state) != (0, 0, 0) {
+                    tensors.push(Segment { name: binding.name.clone(), axis: *axis, keep });
+                    continue;
+                }
+                let clear = !is_total(binding, &groups.facts, &groups.observers);
+                // The loop over an open axis keeps no first planes and clears nothing.
+                let open = stages.open && stages.stages[at] == Stage::Forward;
+                if open && (first > 0 || clear) {
+                    return None;
+                }
+                keep = Keep::Segment { before, after, state, first, last, clear };
+            }
+            tensors.push(Segment { name: binding.name.clone(), axis: *axis, keep });
+        }
+    }
+    let part = |at: usize| {
+        let group = groups.module.groups[at].bindings.first()?.name.clone();
+        Some(SweepPart { group, shift: *shifts.get(&at)?, again: again.contains(&at) })
+    };
+    let sweep = |stage: Stage| -> Option<Vec<SweepPart>> {
+        let members = (0..stages.stages.len()).filter(|at| stages.stages[*at] == stage);
+        members.map(part).collect()
+    };
+    let (forward, backward) = (sweep(Stage::Forward)?, sweep(Stage::Backward)?);
+    Some(Replay { checkpoints, down: stages.down, forward, backward, tensors })
+}
+
+/// Whether a tensor keeps one plane, which nothing reads in another round.
+fn is_of_one_round(tensor: &TensorSchedule, stages: &Stages<'_, '_>, near: &[Near]) -> bool {
+    let Some(axis) = stages.axis(&tensor.name) else { return true };
+    let mut reads = near.iter().filter(|read| read.tensor == tensor.name);
+    let ends = stages.ends.get(&tensor.name).is_some_and(|ends| *ends != (0, 0));
+    tensor.storage.get(axis) == Some(&Layout::Mod(1))
+        && !ends
+        && reads.all(|read| read.reader == read.home && (read.low, read.high) == (0, 0))
+}
+
+/// Whether a tensor is read only at its own time, and is no recurrence: then each segment can forget
+/// which points the last one had.
+fn is_of_its_time(
+    tensor: &Ident,
+    groups: &Groups<'_>,
+    stages: &Stages<'_, '_>,
+    near: &[Near],
+) -> bool {
+    let Some((home, _)) = groups.homes.get(tensor) else { return false };
+    let ends = stages.ends.get(tensor).is_some_and(|ends| *ends != (0, 0));
+    let mut reads = near.iter().filter(|read| read.tensor == *tensor);
+    !ends
+        && !matches!(groups.shapes[*home], Shape::Loop(..))
+        && reads.all(|read| (read.low, read.high) == (0, 0))
+}
+
+fn near_reads(groups: &Groups<'_>, stages: &Stages<'_, '_>) -> Vec<Near> {
+    let mut found = Vec::new();
+    let in_sweep = |at: &usize| stages.stages[*at].is_sweep();
+    for reader in (0..stages.stages.len()).filter(in_sweep) {
+        for seen in &groups.reads[reader].list {
+            let Some(home) = groups.homes.get(&seen.tensor).copied() else { continue };
+            let Some(axis) = stages.axis(&seen.tensor).filter(|_| in_sweep(&home.0)) else {
+                continue;
+            };
+            let time = groups.time(reader, seen.binding, &stages.axes[reader]);
+            if let Place::Near(low, high) = groups.place(seen, home, axis, time) {
+                let tensor = seen.tensor.clone();
+                found.push(Near { reader, home: home.0, tensor, low, high });
+            }
+        }
+    }
+    found
+}
+
+/// The shift of each group: in its sweep, whatever it reads comes before it.
+fn shifts(groups: &Groups<'_>, stages: &Stages<'_, '_>, near: &[Near]) -> HashMap<usize, i64> {
+    let mut shifts = HashMap::new();
+    for at in (0..stages.stages.len()).rev().filter(|at| stages.stages[*at].is_sweep()) {
+        let down = (stages.stages[at] == Stage::Forward) == stages.down;
+        let mut shift = 0;
+        let same = |read: &&Near| {
+            read.home == at && read.reader != at && stages.stages[read.reader] == stages.stages[at]
+        };
+        for read in near.iter().filter(same) {
+            let own: i64 = shifts.get(&read.reader).copied().unwrap_or(0);
+            shift = if down { shift.min(own + read.low) } else { shift.max(own + read.high) };
+        }
+        if let (Shape::Sum(_, first), true) = (&groups.shapes[at], stages.axes[at].is_empty()) {
+            shift = *first;
+        }
+        shifts.insert(at, shift);
+    }
+    shifts
+}
+
+/// The groups of the forward sweep that the backward sweep needs again.
+fn again(
+    groups: &Groups<'_>,
+    stages: &Stages<'_, '_>,
+    near: &[Near],
+    stored: &dyn Fn(&Ident) -> bool,
+) -> HashSet<usize> {
+    let mut again = HashSet::new();
+    // Groups read earlier ones only.
+    for at in (0..groups.module.groups.len()).rev() {
+        let needed = stages.stages[at] == Stage::Forward
+            && near.iter().any(|read| {
+                let backward = stages.stages[read.reader] == Stage::Backward;
+                read.home == at
+                    && !stored(&read.tensor)
+                    && (backward || again.contains(&read.reader))
+            });
+        if needed {
+            again.insert(at);
+        }
+    }
+    again
+}

@@ -1,0 +1,365 @@
+//! When each group runs: before the sweeps, in one of them, between them or after them.
+
+use std::collections::{HashMap, HashSet};
+
+use einlang_index::{Facts, Var};
+use einlang_tir::module::{Binding, Module, SymbolSource};
+use einlang_tir::types::Ident;
+
+use super::super::windows::Observers;
+use super::place::{Place, place};
+use super::reads::{Reads, Seen};
+use super::shape::{Shape, shape};
+use crate::schedule::{Compute, Schedule};
+
+/// The sweeps, and what comes before, between and after them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Stage {
+    Before,
+    Forward,
+    Between,
+    Backward,
+    After,
+}
+
+impl Stage {
+    /// The first stage in which what this one makes is complete.
+    fn complete(self) -> Stage {
+        match self {
+            Stage::Before => Stage::Before,
+            Stage::Forward | Stage::Between => Stage::Between,
+            Stage::Backward | Stage::After => Stage::After,
+        }
+    }
+
+    /// Whether it is a sweep.
+    pub(super) fn is_sweep(self) -> bool {
+        matches!(self, Stage::Forward | Stage::Backward)
+    }
+}
+
+/// What is known of the groups of a module.
+pub(super) struct Groups<'m> {
+    pub(super) module: &'m Module,
+    pub(super) facts: Facts,
+    pub(super) observers: Observers,
+    pub(super) reads: Vec<Reads>,
+    pub(super) shapes: Vec<Shape>,
+    /// The groups that are computed where they are read, or nowhere.
+    pub(super) skipped: Vec<bool>,
+    /// Where each tensor is defined: group and binding.
+    pub(super) homes: HashMap<Ident, (usize, usize)>,
+}
+
+impl<'m> Groups<'m> {
+    pub(super) fn of(module: &'m Module, schedule: &Schedule) -> Groups<'m> {
+        let tensors = schedule.groups.iter().flat_map(|group| &group.tensors);
+        let inline: HashSet<&Ident> =
+            tensors.filter(|t| t.compute == Compute::AtReads).map(|t| &t.name).collect();
+        let at_reads: HashMap<Ident, &Binding> = module
+            .bindings()
+            .filter(|binding| inline.contains(&binding.name))
+            .map(|binding| (binding.name.clone(), binding))
+            .collect();
+        let (mut reads, mut shapes, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
+        let mut homes = HashMap::new();
+        for (at, group) in module.groups.iter().enumerate() {
+            for (number, binding) in group.bindings.iter().enumerate() {
+                homes.insert(binding.name.clone(), (at, number));
+            }
+            reads.push(Reads::of(group, &at_reads));
+            skipped.push(group.bindings.iter().all(|binding| inline.contains(&binding.name)));
+            let first = group.bindings.first().and_then(|first| schedule.group(&first.name));
+            shapes.push(first.map_or(Shape::Other, |schedule| shape(group, schedule)));
+        }
+        let (facts, observers) = (module.facts(), Observers::of(module));
+        let mut groups = Groups { module, facts, observers, reads, shapes, skipped, homes };
+        for at in 0..module.groups.len() {
+            if !groups.runs_on(at) {
+                groups.shapes[at] = Shape::Other;
+            }
+        }
+        groups
+    }
+
+    /// Whether a recurrence reads itself in the direction of its loop only.
+    fn runs_on(&self, group: usize) -> bool {
+        let Shape::Loop(axes, down) = &self.shapes[group] else { return true };
+        self.reads[group].list.iter().all(|seen| {
+            let Some((home, binding)) = self.homes.get(&seen.tensor).copied() else { return true };
+            let time =
+                self.module.groups[group].bindings[seen.binding].axes[axes[seen.binding]].var;
+            home != group
+                || match self.place(seen, (home, binding), axes[binding], Some(time)) {
+                    Place::Near(low, high) => {
+                        if *down {
+                            low >= 0
+                        } else {
+                            high <= 0
+                        }
+                    }
+                    _ => false,
+                }
+        })
+    }
+
+    /// Where a read of a tensor is along an axis.
+    pub(super) fn place(
+        &self,
+        seen: &Seen,
+        (group, binding): (usize, usize),
+        axis: usize,
+        time: Option<Var>,
+    ) -> Place {
+        let extent = &self.module.groups[group].bindings[binding].axes[axis].dim.extent;
+        place(seen, axis, extent, time, &self.facts, &self.observers)
+    }
+
+    /// The variable that is time in a binding of a group.
+    pub(super) fn time(&self, group: usize, binding: usize, axes: &[usize]) -> Option<Var> {
+        match &self.shapes[group] {
+            Shape::Sum(var, _) if axes.is_empty() => Some(*var),
+            _ => {
+                let axis = *axes.get(binding)?;
+                Some(self.module.groups[group].bindings[binding].axes.get(axis)?.var)
+            }
+        }
+    }
+}
+
+/// When the groups of a module run, if a recurrence and what goes with it are run in segments.
+pub(super) struct Stages<'g, 'm> {
+    groups: &'g Groups<'m>,
+    /// Whether the forward sweep runs downwards.
+    pub(super) down: bool,
+    /// Whether it runs along an open axis, and then alone.
+    pub(super) open: bool,
+    pub(super) stages: Vec<Stage>,
+    /// The axis that is time, for each binding of a group that has one.
+    pub(super) axes: Vec<Vec<usize>>,
+    /// Tensors of a sweep that are read anywhere.
+    pub(super) anywhere: HashSet<Ident>,
+    /// How many planes at both ends are read of a tensor.
+    pub(super) ends: HashMap<Ident, (i64, i64)>,
+}
+
+impl<'g, 'm> Stages<'g, 'm> {
+    /// The stages if the forward sweep begins with a group.
+    pub(super) fn from(groups: &'g Groups<'m>, seed: usize) -> Option<Stages<'g, 'm>> {
+        let Shape::Loop(axes, down) = groups.shapes.get(seed)? else { return None };
+        let n_groups = groups.module.groups.len();
+        let mut stages = Stages {
+            groups,
+            down: *down,
+            open: groups.module.groups[seed].until.is_some(),
+            stages: vec![Stage::Before; n_groups],
+            axes: vec![Vec::new(); n_groups],
+            anywhere: HashSet::new(),
+            ends: HashMap::new(),
+        };
+        (stages.stages[seed], stages.axes[seed]) = (Stage::Forward, axes.clone());
+        for group in seed + 1..n_groups {
+            if !groups.skipped[group] {
+                stages.decide(group);
+            }
+        }
+        // Sizes are known before anything runs.
+        let late = groups.module.symbols.iter().any(|symbol| match &symbol.source {
+            SymbolSource::Value(name) => stages.of(name).is_some_and(|s| s != Stage::Before),
+            _ => false,
+        });
+        (!late).then_some(stages)
+    }
+
+    /// The stage of a tensor.
+    pub(super) fn of(&self, tensor: &Ident) -> Option<Stage> {
+        self.groups.homes.get(tensor).map(|(group, _)| self.stages[*group])
+    }
+
+    /// The axis that is time in a tensor.
+    pub(super) fn axis(&self, tensor: &Ident) -> Option<usize> {
+        let (group, binding) = self.groups.homes.get(tensor)?;
+        self.axes[*group].get(*binding).copied()
+    }
+
+    /// The axes that may be time in a group; none in a sum over time.
+    fn candidates(&self, group: usize) -> Vec<Vec<usize>> {
+        let maps = || {
+            let rank = self.groups.module.groups[group].bindings[0].axes.len();
+            (0..rank).map(|axis| vec![axis])
+        };
+        match &self.groups.shapes[group] {
+            Shape::Loop(axes, _) => vec![axes.clone()],
+            Shape::Sum(..) => [Vec::new()].into_iter().chain(maps()).collect(),
+            Shape::Map => maps().collect(),
+            Shape::Other => Vec::new(),
+        }
+    }
+
+    fn decide(&mut self, group: usize) {
+        for axes in self.candidates(group) {
+            if let Some(stage) = self.sweep(group, &axes) {
+                self.axes[group] = axes;
+                self.stages[group] = stage;
+                break;
+            }
+        }
+        if !self.stages[group].is_sweep() {
+            self.stages[group] = self.apart(group);
+        }
+        self.note(group);
+    }
+
+    /// The reads of what is made in the sweeps or after them, with their places.
+    fn staged(&self, group: usize, axes: &[usize]) -> Vec<(Ident, Stage, Option<Place>)> {
+        let mut found = Vec::new();
+        for seen in &self.groups.reads[group].list {
+            let Some(home) = self.groups.homes.get(&seen.tensor).copied() else { continue };
+            let stage = self.stages[home.0];
+            if home.0 == group || stage == Stage::Before {
+                continue;
+            }
+            let time = self.groups.time(group, seen.binding, axes);
+            let axis = self.axis(&seen.tensor);
+            let place = axis.map(|axis| self.groups.place(seen, home, axis, time));
+            found.push((seen.tensor.clone(), stage, place));
+        }
+        // The length of an open axis is known when it is complete.
+        for (other, of) in self.groups.module.groups.iter().enumerate() {
+            let sized = |extent: Var| self.groups.reads[group].symbols.contains(&extent);
+            let length = of.until.as_ref().filter(|until| other != group && sized(until.extent));
+            if let (Some(_), Some(first)) = (length, of.bindings.first())
+                && self.stages[other] != Stage::Before
+            {
+                found.push((first.name.clone(), self.stages[other], None));
+            }
+        }
+        for tensor in &self.groups.reads[group].whole {
+            let home = self.groups.homes.get(tensor).map(|home| home.0);
+            if let Some(stage) = self.of(tensor).filter(|stage| *stage != Stage::Before)
+                && home != Some(group)
+            {
+                found.push((tensor.clone(), stage, Some(Place::Anywhere)));
+            }
+        }
+        found
+    }
+
+    /// The sweep in which a group can run along these axes.
+    fn sweep(&self, group: usize, axes: &[usize]) -> Option<Stage> {
+        let (mut after, mut near) = (Stage::Before, None);
+        for (_, stage, place) in self.staged(group, axes) {
+            match place {
+                Some(Place::Near(..)) => near = near.max(Some(stage)),
+                Some(Place::Anywhere) => return None,
+                _ => after = after.max(stage.complete()),
+            }
+        }
+        let runs = |down: bool| match &self.groups.shapes[group] {
+            Shape::Loop(_, own) => *own == down,
+            _ => true,
+        };
+        match near? {
+            Stage::Forward if after == Stage::Before && !self.open && runs(self.down) => {
+                Some(Stage::Forward)
+            }
+            _ if after <= Stage::Between && runs(!self.down) => Some(Stage::Backward),
+            _ => None,
+        }
+    }
+
+    /// The stage of a group that is in no sweep.
+    fn apart(&self, group: usize) -> Stage {
+        let staged = self.staged(group, &[]);
+        staged.iter().map(|(_, stage, _)| stage.complete()).max().unwrap_or(Stage::Before)
+    }
+
+    /// Takes note of what a group reads far from itself.
+    fn note(&mut self, group: usize) {
+        let axes = self.axes[group].clone();
+        let in_sweep = self.stages[group].is_sweep();
+        for (tensor, _, place) in self.staged(group, &axes) {
+            let ends = self.ends.entry(tensor.clone()).or_default();
+            match place {
+                Some(Place::First(n)) => ends.0 = ends.0.max(n),
+                Some(Place::Last(n)) => ends.1 = ends.1.max(n),
+                Some(Place::Near(..)) if in_sweep => {}
+                Some(_) => {
+                    self.anywhere.insert(tensor);
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+impl Stages<'_, '_> {
+    /// The stages in which what only the sweeps read, at their own time, is computed in the forward
+    /// sweep as well.
+    pub(super) fn with_producers(mut self) -> Self {
+        if self.open {
+            return self;
+        }
+        for group in (0..self.stages.len()).rev() {
+            if self.stages[group] == Stage::Before && !self.groups.skipped[group] {
+                self.take_in(group);
+            }
+        }
+        self
+    }
+
+    fn take_in(&mut self, group: usize) {
+        let bindings = &self.groups.module.groups[group].bindings;
+        let whole = |binding: &Binding| {
+            let by = |reads: &Reads| reads.whole.contains(&binding.name);
+            self.groups.observers.sees_all_of(&binding.name) || self.groups.reads.iter().any(by)
+        };
+        if bindings.iter().any(whole) {
+            return;
+        }
+        let candidates = self.candidates(group);
+        let is_long = |axes: &[usize]| {
+            let mut own = bindings.iter().zip(axes);
+            own.all(|(binding, axis)| binding.axes[*axis].dim.extent.as_constant().is_none())
+        };
+        let runs = |axes: &&Vec<usize>| {
+            let forward = match &self.groups.shapes[group] {
+                Shape::Loop(_, down) => *down == self.down,
+                _ => true,
+            };
+            forward
+                && axes.len() == bindings.len()
+                && is_long(axes)
+                && self.is_read_near(group, axes)
+        };
+        if let Some(axes) = candidates.iter().find(runs) {
+            self.axes[group] = axes.clone();
+            self.stages[group] = Stage::Forward;
+        }
+    }
+
+    /// Whether all readers of a group are in the sweeps, and read it at their own time.
+    fn is_read_near(&self, group: usize, axes: &[usize]) -> bool {
+        let mut found = false;
+        for (reader, reads) in self.groups.reads.iter().enumerate() {
+            if reader == group || self.groups.skipped[reader] {
+                continue;
+            }
+            for seen in &reads.list {
+                let Some(home) = self.groups.homes.get(&seen.tensor).copied() else { continue };
+                if home.0 != group {
+                    continue;
+                }
+                let time = self.groups.time(reader, seen.binding, &self.axes[reader]);
+                let place = self.groups.place(seen, home, axes[home.1], time);
+                // Only what is read at one distance goes along with its readers.
+                let along = matches!(place, Place::Near(low, high) if low == high);
+                if !self.stages[reader].is_sweep() || !along {
+                    return false;
+                }
+                found = true;
+            }
+        }
+        found
+    }
+}

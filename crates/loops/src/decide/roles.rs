@@ -1,0 +1,244 @@
+//! `choose_roles`: which loop runs in lanes, and which operands of a contraction stay in registers.
+//!
+//! The points of a clause may run in any order, so the axis that is cheapest as the innermost one is:
+//! elements that lie next to each other are one vector, elements that do not change are loaded once,
+//! and everything else is gathered. A clause with a reduction whose operands are shared by the rows of
+//! another axis is a contraction (`tiles.rs`).
+//!
+//! Invariant: only the order of points that are free and the association of sums in lanes change, and
+//! both depend on the module alone, never on the extents of a run.
+
+use std::collections::HashSet;
+
+use einlang_tir::module::{Binding, Group, Module};
+use einlang_tir::order::{Form, Statement, dependences};
+
+use super::cost::{
+    FEWEST_LANES, GATHERED, IN_PARTS, LONE_VECTORS, MOST_LANES, SCALAR, SLOW, TERMS, VECTOR,
+    WAITING,
+};
+use super::ensembles::run_ensembles;
+use super::strips::run_diagonals;
+use super::tiles::{Tiling, rows_axis};
+use super::windows::Observers;
+use super::work::{Access, Step, Work, Works};
+use super::{Storage, all_groups, reads_itself_by_data};
+use crate::schedule::{GroupSchedule, Nest, Role, Schedule};
+
+/// Gives the loops of a schedule their roles.
+pub(super) fn choose_roles(module: &Module, storage: Storage, schedule: &mut Schedule) {
+    let works = Works::new(module, schedule);
+    reorder_recurrences(module, storage, &works, schedule);
+    let top: HashSet<_> = module.groups.iter().flat_map(|g| &g.bindings).map(|b| &b.name).collect();
+    let mut chains = false;
+    for group in all_groups(module) {
+        let Some(first) = group.bindings.first().filter(|_| !reads_itself_by_data(group)) else {
+            continue;
+        };
+        let (is_top, tiling) = (top.contains(&first.name), Tiling::new(module, schedule, group));
+        let place = schedule.groups.iter_mut();
+        let mut place = place.filter(|g| g.tensors.first().is_some_and(|t| t.name == first.name));
+        let Some(decided) = place.next() else { continue };
+        let mut choosing = Choosing { group, works: &works, tiling, is_top, chains: false };
+        let mut nest = std::mem::replace(&mut decided.nest, Nest::Phases(Vec::new()));
+        choosing.nest(&mut nest, &mut Vec::new(), decided);
+        decided.nest = nest;
+        chains |= choosing.chains;
+    }
+    schedule.chains = chains;
+}
+
+/// Recurrences that run better in another order than the one that was found.
+fn reorder_recurrences(
+    module: &Module,
+    storage: Storage,
+    works: &Works<'_>,
+    schedule: &mut Schedule,
+) {
+    let has_loop = |group: &Group| {
+        let first = group.bindings.first().and_then(|binding| schedule.group(&binding.name));
+        first.is_some_and(|decided| matches!(decided.nest, Nest::Loop { .. }))
+    };
+    let recurrences: Vec<&Group> = module.groups.iter().filter(|group| has_loop(group)).collect();
+    if recurrences.is_empty() {
+        return;
+    }
+    let observers = Observers::of(module);
+    for group in recurrences.into_iter().filter(|group| !reads_itself_by_data(group)) {
+        let first = group.bindings.first().map(|binding| &binding.name);
+        let place = schedule.groups.iter_mut();
+        let mut place = place.filter(|g| g.tensors.first().map(|t| &t.name) == first);
+        let Some(decided) = place.next() else { continue };
+        let diagonals = || {
+            let dependences = dependences(module, group);
+            run_diagonals(module, group, decided, works, &observers, &dependences)
+        };
+        let grid = if storage == Storage::Window { diagonals() } else { None };
+        if let Some(changed) =
+            grid.or_else(|| run_ensembles(module, group, decided, works, &observers))
+        {
+            *decided = changed;
+        }
+    }
+}
+
+struct Choosing<'m> {
+    group: &'m Group,
+    works: &'m Works<'m>,
+    tiling: Tiling<'m>,
+    /// Whether it is a group of the module, and not of a region.
+    is_top: bool,
+    /// Whether some sum of floats runs in lanes.
+    chains: bool,
+}
+
+/// The forms of the loops around.
+type Around = Vec<Vec<(Statement, Form)>>;
+
+/// An axis for lanes, and how many.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Lanes {
+    pub(super) axis: usize,
+    pub(super) width: u32,
+    cost: f64,
+}
+
+impl Choosing<'_> {
+    fn nest(&mut self, nest: &mut Nest, around: &mut Around, decided: &mut GroupSchedule) {
+        match nest {
+            Nest::Points { statement, axes, role: Role::Par } => {
+                let (statement, axes) = (*statement, axes.clone());
+                if let Some(chosen) = self.points(statement, &axes, around, decided) {
+                    *nest = chosen;
+                }
+            }
+            Nest::Points { .. } | Nest::Loop { role: Role::Lane(_), .. } => {}
+            Nest::Phases(phases) => {
+                phases.iter_mut().for_each(|phase| self.nest(phase, around, decided));
+            }
+            Nest::Loop { forms, inner, .. } => {
+                around.push(forms.clone());
+                self.nest(inner, around, decided);
+                around.pop();
+            }
+        }
+    }
+
+    fn points(
+        &mut self,
+        statement: Statement,
+        axes: &[usize],
+        around: &Around,
+        decided: &mut GroupSchedule,
+    ) -> Option<Nest> {
+        let binding = self.group.bindings.get(statement.binding)?;
+        let clause = binding.clauses.get(statement.clause)?;
+        let free = free_axes(statement, binding, around)?;
+        let work = self.works.of(binding, clause);
+        if work.scalar || free.is_empty() {
+            return None;
+        }
+        let lanes = self.best_lanes(binding, &work, &free, around)?;
+        self.chains |= work.n_sums > 0;
+        if self.is_top
+            && let Some(nest) =
+                self.tiling.tiled(statement, binding, &work, lanes, &free, around, decided)
+        {
+            return Some(nest);
+        }
+        let mut order: Vec<usize> = axes.iter().copied().filter(|a| *a != lanes.axis).collect();
+        order.push(lanes.axis);
+        Some(Nest::Points { statement, axes: order, role: Role::Lane(lanes.width) })
+    }
+
+    /// The axis whose points are cheapest as lanes, if that is cheaper than one point after the other.
+    fn best_lanes(
+        &self,
+        binding: &Binding,
+        work: &Work,
+        free: &[usize],
+        around: &Around,
+    ) -> Option<Lanes> {
+        let lanes_of = |axis: &usize| {
+            let var = binding.axes.get(*axis)?.var;
+            let rows = rows_axis(binding, work, *axis, free);
+            let shared = rows.is_some() || !around.is_empty();
+            let row = rows.map(|axis| binding.axes[axis].var);
+            let packed = |access: &Access| {
+                shared && self.is_top && self.tiling.packed_axis(access, var, row).is_some()
+            };
+            lanes_of(binding, work, *axis, &packed)
+        };
+        let candidates = free.iter().filter_map(lanes_of);
+        let best = candidates.reduce(|a, b| if b.cost <= a.cost { b } else { a })?;
+        (best.cost < scalar_cost(work)).then_some(best)
+    }
+}
+
+/// The axes of a statement that no loop around moves along. `None` if some loop moves along several.
+fn free_axes(statement: Statement, binding: &Binding, around: &Around) -> Option<Vec<usize>> {
+    let mut free: Vec<usize> = (0..binding.axes.len()).collect();
+    for forms in around {
+        let (_, form) = forms.iter().find(|(of, _)| *of == statement)?;
+        let mut moved = (0..form.coefficients.len()).filter(|at| form.coefficients[*at] != 0);
+        let axis = moved.next()?;
+        if moved.next().is_some() {
+            return None;
+        }
+        free.retain(|at| *at != axis);
+    }
+    Some(free)
+}
+
+/// Lanes along an axis, and what a point costs then.
+fn lanes_of(
+    binding: &Binding,
+    work: &Work,
+    axis: usize,
+    packed: &dyn Fn(&Access) -> bool,
+) -> Option<Lanes> {
+    let var = binding.axes.get(axis)?.var;
+    let extent = binding.axes[axis].dim.extent.as_constant();
+    if work.bounds.contains(&var) || extent.is_some_and(|extent| extent < FEWEST_LANES) {
+        return None;
+    }
+    let vectors = if work.n_folds > 0 { LONE_VECTORS } else { 1 };
+    let width = fitting((VECTOR / work.bytes.max(1) * vectors).min(MOST_LANES), extent);
+    let lanes = f64::from(fitting(VECTOR / work.bytes.max(1), extent));
+    let of = |access: &Access| {
+        let often = if access.along.is_some() { TERMS } else { 1.0 };
+        let gathered = access.step(var) == Step::Far && !packed(access);
+        often * if gathered { GATHERED } else { 1.0 / lanes }
+    };
+    let reads: f64 = work.reads.iter().map(of).sum();
+    let slow = SLOW * (work.n_slow[0] as f64 + TERMS * work.n_slow[1] as f64);
+    let ops = slow + work.n_ops[0] as f64 + TERMS * (work.n_ops[1] + work.n_folds) as f64;
+    let store = if axis + 1 == binding.axes.len() { 1.0 / lanes } else { GATHERED };
+    Some(Lanes { axis, width, cost: reads + store + ops / lanes })
+}
+
+/// As many lanes as there are points, if that is known.
+pub(super) fn fitting(width: u32, extent: Option<i64>) -> u32 {
+    let enough =
+        extent.and_then(|e| u32::try_from(e).ok()).and_then(u32::checked_next_power_of_two);
+    enough.map_or(width, |enough| enough.min(width)).max(1)
+}
+
+/// What a point costs if they come one after the other.
+fn scalar_cost(work: &Work) -> f64 {
+    let in_parts =
+        |access: &&Access| access.along.is_none_or(|along| access.step(along) != Step::Far);
+    let fast = work.n_slow[1] == 0 && work.n_folds == work.n_sums;
+    let parts = fast && work.reads.iter().all(|access| in_parts(&access));
+    let term = if parts { IN_PARTS } else { SCALAR };
+    let reads: f64 = work
+        .reads
+        .iter()
+        .map(|access| if access.along.is_some() { TERMS * term } else { SCALAR })
+        .sum();
+    let ops = work.n_ops[0] as f64 * SCALAR + work.n_ops[1] as f64 * TERMS * term;
+    let waiting = (work.n_folds - work.n_sums) as f64 * TERMS * WAITING;
+    let sums = work.n_sums as f64 * TERMS * term;
+    let slow = SLOW * (work.n_slow[0] as f64 + TERMS * work.n_slow[1] as f64);
+    reads + ops + slow + waiting + sums + SCALAR
+}

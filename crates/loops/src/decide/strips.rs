@@ -1,0 +1,92 @@
+//! `run_diagonals`: a grid in which every point waits for its neighbours runs diagonal by diagonal.
+//!
+//! The points of a diagonal wait for earlier diagonals only, so they are lanes. Memory keeps the last
+//! few diagonals, each in one piece; without such a window lanes would lie apart, and the grid stays as
+//! it is.
+//!
+//! Invariant: what is proposed was proved like a schedule from a file.
+
+use einlang_tir::module::{Group, Module};
+use einlang_tir::order::{Dependence, Form};
+use einlang_tir::region::{InstKind, Subscript};
+use einlang_tir::types::Ident;
+
+use super::all_groups;
+use super::cost::{LONE_VECTORS, MOST_LANES, VECTOR};
+use super::fuse::statements;
+use super::legal::group_is_legal;
+use super::windows::{Observers, fold_storage};
+use super::work::Works;
+use crate::schedule::{GroupSchedule, Layout, Nest, Role};
+
+/// The schedule of a grid by its diagonals, if that is one and they fit in a window.
+pub(super) fn run_diagonals(
+    module: &Module,
+    group: &Group,
+    decided: &GroupSchedule,
+    works: &Works<'_>,
+    observers: &Observers,
+    dependences: &[Dependence],
+) -> Option<GroupSchedule> {
+    let [binding] = &group.bindings[..] else { return None };
+    if binding.axes.len() != 2 || group.until.is_some() || !is_grid(&decided.nest, 0) {
+        return None;
+    }
+    let works: Vec<_> = binding.clauses.iter().map(|clause| works.of(binding, clause)).collect();
+    let fits = works.iter().all(|work| !work.scalar && work.n_folds == 0);
+    if !fits || !is_read_plainly(module, &binding.name) {
+        return None;
+    }
+    let bytes = works.iter().map(|work| work.bytes).max().unwrap_or(8);
+    let width = (VECTOR / bytes.max(1) * LONE_VECTORS).min(MOST_LANES);
+    let facts = module.facts();
+    [1, -1].into_iter().find_map(|sign| {
+        let of = statements(&decided.nest);
+        let form = Form { coefficients: vec![sign, sign], offset: 0 };
+        let forms = of.iter().map(|statement| (*statement, form.clone())).collect();
+        let points =
+            |statement| Nest::Points { statement, axes: vec![0, 1], role: Role::Lane(width) };
+        let inner = Box::new(Nest::Phases(of.into_iter().map(points).collect()));
+        let mut changed = decided.clone();
+        changed.nest = Nest::Loop { forms, tile: None, role: Role::Seq, inner };
+        for tensor in &mut changed.tensors {
+            tensor.storage = vec![Layout::Full; 2];
+            tensor.map = vec![vec![1, 1], vec![1, 0]];
+        }
+        fold_storage(group, &mut changed, dependences, observers, &facts);
+        let window = matches!(changed.tensors[0].storage[..], [Layout::Mod(_), Layout::Full]);
+        let legal = || group_is_legal(module, group, &changed, observers, &facts);
+        (window && legal()).then_some(changed)
+    })
+}
+
+/// Whether some clause has no axis left that is free of the loops around.
+fn is_grid(nest: &Nest, n_loops: usize) -> bool {
+    match nest {
+        Nest::Points { .. } => n_loops >= 2,
+        Nest::Phases(phases) => phases.iter().any(|phase| is_grid(phase, n_loops)),
+        Nest::Loop { inner, role, tile, .. } => {
+            *role == Role::Seq && tile.is_none() && is_grid(inner, n_loops + 1)
+        }
+    }
+}
+
+/// Whether all reads of a tensor are certain to lie inside, at subscripts that are no data: what is
+/// kept by diagonals cannot be tested.
+fn is_read_plainly(module: &Module, name: &Ident) -> bool {
+    let mut plain = true;
+    for group in all_groups(module) {
+        for region in group.regions() {
+            region.for_each_inst(&mut |inst| {
+                if let InstKind::Read(read) = &inst.kind
+                    && read.place.tensor == *name
+                {
+                    let data = |at: &Subscript| matches!(at, Subscript::Value(_));
+                    plain &= read.proved && read.default.is_none();
+                    plain &= !read.place.at.iter().any(data);
+                }
+            });
+        }
+    }
+    plain
+}

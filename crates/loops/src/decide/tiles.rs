@@ -1,0 +1,179 @@
+//! Contractions: a tile of the result stays in registers while the terms pass by.
+//!
+//! Lanes run along one axis and several rows of another are computed together, so that every vector
+//! that is loaded serves all of them. What changes with the lanes and not with the rows is copied into
+//! panels first, where that makes its lanes lie next to each other; the copy costs each element once.
+
+use einlang_index::Var;
+use einlang_tir::module::{Binding, Group, Module};
+use einlang_tir::order::{Form, Statement};
+use einlang_tir::region::{InstKind, Subscript};
+use einlang_tir::types::Ident;
+
+use super::cost::{CACHED_ROWS, MOST_FOLDS, TILE_ROWS, TILE_VECTORS, VECTOR};
+use super::roles::{Lanes, fitting};
+use super::work::{Access, Step, Work};
+use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Pack, Role, Schedule};
+
+/// What is asked when a clause may become a contraction.
+pub(super) struct Tiling<'m> {
+    group: &'m Group,
+    /// The tensors outside the group that lie in memory as a whole.
+    whole: Vec<Ident>,
+}
+
+impl<'m> Tiling<'m> {
+    pub(super) fn new(module: &Module, schedule: &Schedule, group: &'m Group) -> Tiling<'m> {
+        let mut whole: Vec<Ident> = module.inputs.iter().map(|input| input.name.clone()).collect();
+        let others = module.groups.iter().filter(|of| of.until.is_none());
+        let own = |name: &Ident| group.bindings.iter().any(|b| b.name == *name);
+        for binding in others.flat_map(|of| &of.bindings).filter(|b| !own(&b.name)) {
+            let plain = schedule.tensor(&binding.name).is_some_and(|tensor| {
+                let full = tensor.storage.iter().all(|layout| *layout == Layout::Full);
+                let here = tensor.compute == Compute::Here && tensor.map.is_empty();
+                full && here && !tensor.stack
+            });
+            if plain && is_total(module, binding) {
+                whole.push(binding.name.clone());
+            }
+        }
+        Tiling { group, whole }
+    }
+
+    /// The nest of a contraction, whose operands are packed.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn tiled(
+        &self,
+        statement: Statement,
+        binding: &Binding,
+        work: &Work,
+        lanes: Lanes,
+        free: &[usize],
+        around: &[Vec<(Statement, Form)>],
+        decided: &mut GroupSchedule,
+    ) -> Option<Nest> {
+        if !(1..=MOST_FOLDS).contains(&work.n_folds) {
+            return None;
+        }
+        let var = binding.axes[lanes.axis].var;
+        let rows = rows_axis(binding, work, lanes.axis, free);
+        let extent = binding.axes[lanes.axis].dim.extent.as_constant();
+        let width = match rows {
+            Some(_) => fitting(VECTOR / work.bytes.max(1) * TILE_VECTORS, extent),
+            None => lanes.width,
+        };
+        let row = rows.map(|axis| binding.axes[axis].var);
+        if row.is_some() || !around.is_empty() {
+            self.pack(work, var, row, width, decided);
+        }
+        let axis = rows?;
+        let n_axes = binding.axes.len();
+        let along = |axis: usize| {
+            let coefficients = (0..n_axes).map(|at| i64::from(at == axis)).collect();
+            vec![(statement, Form { coefficients, offset: 0 })]
+        };
+        let nested = |axis: usize, tile: Option<i64>, role: Role, inner: Nest| {
+            let inner = Box::new(inner);
+            Nest::Loop { forms: along(axis), tile, role, inner }
+        };
+        let n_rows = binding.axes[axis].dim.extent.as_constant();
+        let together = n_rows.map_or(TILE_ROWS, |n| n.clamp(1, TILE_ROWS));
+        let mut order: Vec<usize> =
+            (0..n_axes).filter(|a| ![axis, lanes.axis].contains(a)).collect();
+        let others: Vec<usize> = order.iter().copied().filter(|a| free.contains(a)).collect();
+        order.extend([axis, lanes.axis]);
+        let points = Nest::Points { statement, axes: order, role: Role::Lane(width) };
+        let unroll = Role::Unroll(u32::try_from(together).unwrap_or(1));
+        let mut nest = nested(axis, None, unroll, points);
+        if n_rows.is_none_or(|n| n > TILE_ROWS) {
+            nest = nested(axis, Some(together), Role::Par, nest);
+        }
+        nest = nested(lanes.axis, Some(i64::from(width)), Role::Par, nest);
+        if n_rows.is_none_or(|n| n > CACHED_ROWS) {
+            nest = nested(axis, Some(CACHED_ROWS), Role::Par, nest);
+        }
+        for other in others.into_iter().rev() {
+            nest = nested(other, None, Role::Par, nest);
+        }
+        Some(nest)
+    }
+
+    /// Packs what changes with the lanes and not with the rows.
+    fn pack(
+        &self,
+        work: &Work,
+        var: Var,
+        row: Option<Var>,
+        width: u32,
+        decided: &mut GroupSchedule,
+    ) {
+        for access in &work.reads {
+            let worth = access.step(var) == Step::Far || row.is_some();
+            let Some(axis) = self.packed_axis(access, var, row).filter(|_| worth) else { continue };
+            if !decided.packs.iter().any(|pack| pack.tensor == access.tensor) {
+                let tensor = access.tensor.clone();
+                decided.packs.push(Pack { tensor, axis, width: i64::from(width) });
+            }
+        }
+    }
+
+    /// The axis along which what is read in a reduction can lie in panels.
+    pub(super) fn packed_axis(&self, access: &Access, var: Var, row: Option<Var>) -> Option<usize> {
+        let shared = row.is_none_or(|row| access.step(row) == Step::Same);
+        let term = access.along.is_some() && access.at.len() > 1;
+        let axis = access.axis_of(var).filter(|_| shared && term)?;
+        let known = self.whole.contains(&access.tensor) && self.is_read_like(access, axis, var);
+        known.then_some(axis)
+    }
+
+    /// Whether the group reads a tensor at one place only, which is this one.
+    fn is_read_like(&self, access: &Access, axis: usize, var: Var) -> bool {
+        let mut n_reads = 0;
+        let mut alike = access.proved;
+        for region in self.group.regions() {
+            region.for_each_inst(&mut |inst| {
+                if let InstKind::Read(read) = &inst.kind
+                    && read.place.tensor == access.tensor
+                {
+                    n_reads += 1;
+                    let is = matches!(read.place.at.get(axis), Some(Subscript::Index(at)) if at.as_var() == Some(var));
+                    let plain = !read.place.at.iter().any(|at| matches!(at, Subscript::Value(_)));
+                    alike &= is && plain && read.proved && read.default.is_none();
+                }
+            });
+        }
+        alike && n_reads > 0
+    }
+}
+
+/// Whether every point of a binding has a clause without a guard.
+fn is_total(module: &Module, binding: &Binding) -> bool {
+    let mut rest = binding.whole();
+    for clause in binding.clauses.iter().filter(|clause| clause.guard.is_none()) {
+        rest = rest.and_then(|rest| rest.subtract(&clause.domain));
+    }
+    rest.is_ok_and(|rest| rest.always_empty_given(module.facts().set()).is_true())
+}
+
+/// The axis whose rows share what changes with the lanes.
+pub(super) fn rows_axis(
+    binding: &Binding,
+    work: &Work,
+    lanes: usize,
+    free: &[usize],
+) -> Option<usize> {
+    let var = binding.axes[lanes].var;
+    let terms = || work.reads.iter().filter(|access| access.along.is_some());
+    let fits = |axis: &usize| {
+        let row = binding.axes[*axis].var;
+        let short = binding.axes[*axis].dim.extent.as_constant().is_some_and(|n| n < 2);
+        let shared = |a: &Access| a.step(var) != Step::Same && a.step(row) == Step::Same;
+        let mixed = |a: &Access| a.step(var) != Step::Same && a.step(row) != Step::Same;
+        *axis != lanes
+            && !short
+            && !work.bounds.contains(&row)
+            && terms().any(shared)
+            && !terms().any(mixed)
+    };
+    free.iter().copied().rfind(fits)
+}

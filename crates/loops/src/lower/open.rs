@@ -1,0 +1,83 @@
+//! The forward sweep of an open axis.
+//!
+//! How many planes there are is known when it ends, so it is one loop as everywhere, which changes
+//! segments on its way. The backward sweep is that of any other axis.
+
+use einlang_index::{Affine, Constraint, Domain, Quasi, Set, Var};
+use einlang_tir::module::{Binding, Until};
+use einlang_tir::op::Op;
+
+use super::integers::number;
+use super::slots::when;
+use super::sweep::Sweep;
+use super::{Lower, Result};
+use crate::ir::{Condition, Stmt};
+use crate::schedule::Replay;
+
+impl Lower<'_> {
+    /// The forward sweep of an open axis: one loop, which changes segments on its way.
+    pub(super) fn forward_open(
+        &mut self,
+        replay: &Replay,
+        sweep: &mut Sweep,
+        until: &Until,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        let Some(part) = replay.forward.first() else { return Ok(()) };
+        let group = self.group_of(&part.group)?;
+        let grows = |binding: &Binding| {
+            let along = binding.axes.iter().any(|a| a.dim.extent.as_var() == Some(until.extent));
+            along && !self.segments.contains_key(&binding.name)
+        };
+        let open = group.bindings.iter().filter(|b| grows(b)).map(|b| self.tensors[&b.name]);
+        let open = self.until(until, open.collect())?;
+        let schedule = self.schedule_of(group)?;
+        let domains = self.domains(group)?;
+        let names = group.bindings.iter().map(|binding| binding.name.clone()).collect();
+        self.around.push(super::Around { names, n_loops: self.loops.len() });
+        self.opening = Some((replay.clone(), *sweep));
+        self.nest(group, &schedule.nest, domains, Some(open), out)?;
+        self.opening = None;
+        self.around.pop();
+        self.values_of_group(group, out)?;
+        // From here on it is known how many planes there are.
+        sweep.span = self.kernel.vars.symbol("span");
+        let expr = self.span_of(replay)?;
+        out.push(Stmt::Bind { var: sweep.span, expr });
+        self.bound.push(sweep.span);
+        sweep.count = self.segments_in(*sweep, out)?;
+        let (mut stmts, ()) = self.scoped(|lower, out| {
+            let last = Quasi::from(sweep.count).add_constant(-1)?;
+            let last = lower.value_of(&last, out);
+            let length = lower.value_of(&Quasi::from(sweep.length), out);
+            let origin = lower.integer(Op::Mul, &[last, length], out);
+            lower.param(sweep.origin, origin, "origin", out)?;
+            let from = lower.sized("from", number(0), out)?;
+            let parts = [(part.shift, (from, sweep.span))].into_iter().collect();
+            lower.keep_ends(&replay.forward, &parts, out)
+        })?;
+        out.append(&mut stmts);
+        Ok(())
+    }
+
+    /// What comes first in a round of an open axis: it may be the first one of a segment.
+    pub(super) fn open_segment(&mut self, round: Var, out: &mut Vec<Stmt>) -> Result<()> {
+        let Some((replay, sweep)) = self.opening.clone() else { return Ok(()) };
+        let plane = self.value_of(&Quasi::from(round), out);
+        let length = self.value_of(&Quasi::from(sweep.length), out);
+        let segment = self.integer(Op::Div, &[plane, length], out);
+        let origin = self.integer(Op::Mul, &[segment, length], out);
+        self.param(sweep.segment, segment, "segment", out)?;
+        self.param(sweep.origin, origin, "origin", out)?;
+        let new = Set::new([
+            Constraint::equal(&Affine::var(round), &Affine::var(sweep.origin))?,
+            Constraint::ge(&Affine::var(sweep.segment), &Affine::constant(1))?,
+        ])?;
+        let (stmts, ()) = self.scoped(|lower, out| {
+            lower.move_planes(&replay.forward, sweep, false, out)?;
+            lower.save(&replay, sweep, out)
+        })?;
+        out.push(when(Condition::Within(Domain::new([], new)), stmts));
+        Ok(())
+    }
+}

@@ -1,0 +1,383 @@
+//! Sweeps: groups that run along time one segment at a time, forward and then backward.
+//!
+//! Time is divided into segments of `length` planes, a power of two. In each, the groups of the sweep
+//! run one after the other over their part of it. Between segments, the planes around the segment
+//! move to where the next one expects them. The forward sweep keeps a checkpoint before each segment;
+//! the backward sweep starts with the segment that is still there and computes the others again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use einlang_index::{Affine, Constraint, Domain, MinMax, Quasi, Set, Var};
+use einlang_tir::module::{Group, Until};
+use einlang_tir::op::Op;
+use einlang_tir::types::Ident;
+
+use super::integers::number;
+use super::slots::{Slots, when};
+use super::times::{Time, times};
+use super::{Lower, NotLowered, Result};
+use crate::ir::{Block, Condition, Loop, Range, Role, Stmt};
+use crate::schedule::{Checkpoints, Replay, SweepPart};
+
+/// A segment has at least so many planes: sums are made in blocks of that many terms.
+const SHORTEST: u32 = 7;
+
+/// What all segments have in common.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sweep {
+    /// How many planes a segment has.
+    pub(super) length: Var,
+    /// How many segments there are.
+    pub(super) count: Var,
+    /// How many planes there are.
+    pub(super) span: Var,
+    /// The number of the segment, and its first plane.
+    pub(super) segment: Var,
+    pub(super) origin: Var,
+    /// The checkpoints, if they are fewer than segments.
+    pub(super) slots: Option<Slots>,
+}
+
+/// From where to where the groups of each shift run in a segment.
+pub(super) type Parts = BTreeMap<i64, (Var, Var)>;
+
+/// The values of a variable from one number up to another.
+pub(super) fn between(var: Var, from: Var, to: Var) -> Result<Set> {
+    let (var, from, to) = (Affine::var(var), Affine::var(from), Affine::var(to));
+    Ok(Set::new([Constraint::ge(&var, &from)?, Constraint::lt(&var, &to)?])?)
+}
+
+/// What happens in a segment.
+type Inside<'f, 'm> = dyn FnMut(&mut Lower<'m>, &Parts, &mut Vec<Stmt>) -> Result<()> + 'f;
+
+impl<'m> Lower<'m> {
+    /// All groups of a module, some of them in sweeps.
+    pub(super) fn in_sweeps(&mut self, replay: &Replay, out: &mut Vec<Stmt>) -> Result<()> {
+        let module = self.module;
+        let times = times(module, replay);
+        let apart = |time: Time| {
+            let groups = module.groups.iter().zip(&times);
+            groups.filter(move |(_, own)| **own == time).map(|(group, _)| group)
+        };
+        for group in apart(Time::Before) {
+            self.top_group(group, out)?;
+        }
+        let open = match &replay.forward[..] {
+            [part] => self.group_of(&part.group)?.until.as_ref(),
+            _ => None,
+        };
+        let mut sweep = self.sizes_of(replay, open, out)?;
+        self.memory_of(replay, &replay.forward, sweep, out)?;
+        match open {
+            Some(until) => self.forward_open(replay, &mut sweep, until, out)?,
+            None => self.forward(replay, sweep, out)?,
+        }
+        for group in apart(Time::Between) {
+            self.top_group(group, out)?;
+        }
+        self.memory_of(replay, &replay.backward, sweep, out)?;
+        self.backward(replay, sweep, out)?;
+        for group in apart(Time::After) {
+            self.top_group(group, out)?;
+        }
+        Ok(())
+    }
+
+    /// How long a segment is and how many there are: about the square root of all planes. How many
+    /// planes an open axis has is not known yet, but there is a largest number.
+    fn sizes_of(
+        &mut self,
+        replay: &Replay,
+        open: Option<&Until>,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Sweep> {
+        let span = self.kernel.vars.symbol("span");
+        let most = match open {
+            None => self.span_of(replay)?,
+            Some(until) => {
+                let last = until.first.add(&until.max)?;
+                MinMax::max_of([until.first.clone(), last].map(MinMax::Value))?
+            }
+        };
+        out.push(Stmt::Bind { var: span, expr: most });
+        self.bound.push(span);
+        let planes = self.value_of(&Quasi::from(span), out);
+        let bits = match replay.checkpoints {
+            Checkpoints::Sqrt => self.count(
+                31,
+                |lower, bit, out| {
+                    let twice = lower.integer(Op::Add, &[bit, bit], out);
+                    let square = lower.integer(Op::Shl, &[number(1), twice], out);
+                    lower.integer(Op::Lt, &[square, planes], out)
+                },
+                out,
+            ),
+            Checkpoints::Binomial(n) => number(i64::from(n.ilog2())),
+        };
+        let bits = self.integer(Op::Max, &[bits, number(i64::from(SHORTEST))], out);
+        let length = self.integer(Op::Shl, &[number(1), bits], out);
+        let length = self.sized("length", length, out)?;
+        let mut sweep = Sweep {
+            length,
+            count: span,
+            span,
+            segment: self.kernel.vars.index("segment"),
+            origin: self.kernel.vars.symbol("origin"),
+            slots: None,
+        };
+        sweep.count = self.segments_in(sweep, out)?;
+        if let Checkpoints::Binomial(n) = replay.checkpoints {
+            let slots = self.slots(n, out)?;
+            let last = self.value_of(&Quasi::from(sweep.count).add_constant(-1)?, out);
+            self.no_slots(slots, last, out);
+            sweep.slots = Some(slots);
+        }
+        Ok(sweep)
+    }
+
+    /// How many planes there are, as all tensors of the sweeps have it.
+    pub(super) fn span_of(&self, replay: &Replay) -> Result<MinMax> {
+        let mut extents = Vec::new();
+        for tensor in &replay.tensors {
+            let missing = || NotLowered::new("a sweep over a tensor that does not exist");
+            let binding = self.bindings.get(&tensor.name).copied().ok_or_else(missing)?;
+            let axis = binding.axes.get(tensor.axis).ok_or_else(missing)?;
+            extents.push(MinMax::Value(axis.dim.extent.clone()));
+        }
+        Ok(MinMax::max_of(extents)?)
+    }
+
+    /// How many segments the planes are.
+    pub(super) fn segments_in(&mut self, sweep: Sweep, out: &mut Vec<Stmt>) -> Result<Var> {
+        let planes = self.value_of(&Quasi::from(sweep.span), out);
+        let length = self.value_of(&Quasi::from(sweep.length), out);
+        let rest = self.integer(Op::Sub, &[length, number(1)], out);
+        let up = self.integer(Op::Add, &[planes, rest], out);
+        let count = self.integer(Op::Div, &[up, length], out);
+        let count = self.integer(Op::Max, &[count, number(1)], out);
+        self.sized("segments", count, out)
+    }
+
+    fn memory_of(
+        &mut self,
+        replay: &Replay,
+        parts: &[SweepPart],
+        sweep: Sweep,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        let count = match replay.checkpoints {
+            Checkpoints::Sqrt => sweep.count,
+            Checkpoints::Binomial(n) => self.sized("slots", number(i64::from(n)), out)?,
+        };
+        for part in parts {
+            let group = self.group_of(&part.group)?;
+            let schedule = self.schedule_of(group)?;
+            let until = group.until.as_ref().map(|until| until.extent);
+            for (binding, tensor) in group.bindings.iter().zip(&schedule.tensors) {
+                match replay.tensor(&binding.name) {
+                    Some(segment) => {
+                        let sizes = (sweep.length, count, sweep.origin);
+                        let replayed = sweep.slots.is_some() && part.again;
+                        self.segment(binding, tensor, (segment, until), sizes, replayed, out)?;
+                    }
+                    None => {
+                        let (id, _) = self.memory(binding, tensor, None)?;
+                        out.push(Stmt::Alloc(id));
+                        self.carries_of(binding, sweep, out)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn group_of(&self, first: &Ident) -> Result<&'m Group> {
+        let is = |group: &&Group| group.bindings.first().is_some_and(|b| b.name == *first);
+        let missing = || NotLowered::new("a sweep over a group that does not exist");
+        self.module.groups.iter().find(is).ok_or_else(missing)
+    }
+
+    fn forward(&mut self, replay: &Replay, sweep: Sweep, out: &mut Vec<Stmt>) -> Result<()> {
+        self.each_segment(replay, sweep, replay.down, out, &mut |lower, parts, out| {
+            let later = lower.unless_first(sweep, replay.down, &mut |lower, out| {
+                lower.move_planes(&replay.forward, sweep, replay.down, out)?;
+                lower.save(replay, sweep, out)
+            })?;
+            out.push(later);
+            for part in &replay.forward {
+                lower.run_part(replay, part, sweep, replay.down, parts, out)?;
+            }
+            lower.keep_ends(&replay.forward, parts, out)
+        })?;
+        self.finish_sums(&replay.forward, replay.down, out)
+    }
+
+    fn backward(&mut self, replay: &Replay, sweep: Sweep, out: &mut Vec<Stmt>) -> Result<()> {
+        let down = !replay.down;
+        self.each_segment(replay, sweep, down, out, &mut |lower, parts, out| {
+            let again = lower.unless_first(sweep, down, &mut |lower, out| {
+                match sweep.slots {
+                    None => lower.from_state(replay, sweep, parts, out)?,
+                    Some(slots) => lower.from_slot(replay, sweep, slots, out)?,
+                }
+                lower.move_planes(&replay.backward, sweep, down, out)
+            })?;
+            out.push(again);
+            for part in &replay.backward {
+                lower.run_part(replay, part, sweep, down, parts, out)?;
+            }
+            lower.keep_ends(&replay.backward, parts, out)
+        })?;
+        self.finish_sums(&replay.backward, down, out)
+    }
+
+    /// Keeps a checkpoint before a segment, if it gets one.
+    pub(super) fn save(
+        &mut self,
+        replay: &Replay,
+        sweep: Sweep,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        let Some(slots) = sweep.slots else {
+            return self.checkpoint(replay, sweep, sweep.segment, true, out);
+        };
+        let at = self.ordinal(replay, sweep, out)?;
+        let last = self.value_of(&Quasi::from(sweep.count).add_constant(-1)?, out);
+        self.take_slot(replay, sweep, slots, (at, last), out)
+    }
+
+    /// Computes a segment again from its own checkpoint.
+    fn from_state(
+        &mut self,
+        replay: &Replay,
+        sweep: Sweep,
+        parts: &Parts,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        let again = || replay.forward.iter().filter(|part| part.again);
+        self.move_planes(again(), sweep, !replay.down, out)?;
+        let restored = self.unless_first(sweep, replay.down, &mut |lower, out| {
+            lower.checkpoint(replay, sweep, sweep.segment, false, out)
+        })?;
+        out.push(restored);
+        again().try_for_each(|part| self.run_part(replay, part, sweep, replay.down, parts, out))
+    }
+
+    /// A loop over the segments.
+    fn each_segment(
+        &mut self,
+        replay: &Replay,
+        sweep: Sweep,
+        down: bool,
+        out: &mut Vec<Stmt>,
+        inside: &mut Inside<'_, 'm>,
+    ) -> Result<()> {
+        let (stmts, ()) = self.in_loop(sweep.segment, down, |lower, out| {
+            let parts = lower.parts(replay, sweep, out)?;
+            inside(lower, &parts, out)
+        })?;
+        let hi = MinMax::Value(Quasi::from(sweep.count));
+        let range = Range { var: sweep.segment, lo: MinMax::from(0), hi, down };
+        let body = Block { stmts, results: Vec::new() };
+        out.push(Stmt::Loop(Box::new(Loop {
+            range,
+            role: Role::Seq,
+            own: false,
+            until: None,
+            body,
+        })));
+        Ok(())
+    }
+
+    /// Where a segment begins, and from where to where groups run in it: the first one begins with the
+    /// first plane, and the last one ends with the last.
+    pub(super) fn parts(
+        &mut self,
+        replay: &Replay,
+        sweep: Sweep,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Parts> {
+        let mut parts = Parts::new();
+        let segment = self.value_of(&Quasi::from(sweep.segment), out);
+        let length = self.value_of(&Quasi::from(sweep.length), out);
+        let origin = self.integer(Op::Mul, &[segment, length], out);
+        self.param(sweep.origin, origin, "origin", out)?;
+        let shifts = replay.forward.iter().chain(&replay.backward).map(|part| part.shift);
+        let shifts: BTreeSet<i64> = shifts.collect();
+        let last = self.value_of(&Quasi::from(sweep.count).add_constant(-1)?, out);
+        let is_first = self.integer(Op::Eq, &[segment, number(0)], out);
+        let is_last = self.integer(Op::Eq, &[segment, last], out);
+        let span = self.value_of(&Quasi::from(sweep.span), out);
+        for shift in shifts {
+            let from = Quasi::from(sweep.origin).add_constant(shift)?;
+            let to = from.add(&Quasi::from(sweep.length))?;
+            let (from, to) = (self.value_of(&from, out), self.value_of(&to, out));
+            let from = self.integer(Op::Select, &[is_first, number(0), from], out);
+            let to = self.integer(Op::Select, &[is_last, span, to], out);
+            let from = self.integer(Op::Max, &[from, number(0)], out);
+            let to = self.integer(Op::Max, &[to, number(0)], out);
+            let from = self.sized("from", from, out)?;
+            let to = self.sized("to", to, out)?;
+            parts.insert(shift, (from, to));
+        }
+        Ok(parts)
+    }
+
+    /// Statements for every segment but the first one of a sweep.
+    fn unless_first(
+        &mut self,
+        sweep: Sweep,
+        down: bool,
+        inside: &mut dyn FnMut(&mut Self, &mut Vec<Stmt>) -> Result<()>,
+    ) -> Result<Stmt> {
+        let segment = Affine::var(sweep.segment);
+        let later = match down {
+            false => Constraint::ge(&segment, &Affine::constant(1))?,
+            true => Constraint::lt(&segment.add_constant(1)?, &Affine::var(sweep.count))?,
+        };
+        let (stmts, ()) = self.scoped(|lower, out| inside(lower, out))?;
+        Ok(when(Condition::Within(Domain::new([], Set::new([later])?)), stmts))
+    }
+
+    /// One group, as far as this segment goes.
+    pub(super) fn run_part(
+        &mut self,
+        replay: &Replay,
+        part: &SweepPart,
+        sweep: Sweep,
+        down: bool,
+        bounds: &Parts,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        let missing = || NotLowered::new("a sweep over a tensor that does not exist");
+        let group = self.group_of(&part.group)?;
+        let (from, to) = *bounds.get(&part.shift).ok_or_else(missing)?;
+        if group.bindings.iter().all(|binding| self.carries.contains_key(&binding.name)) {
+            return self.add_up(group, sweep, down, (from, to), out);
+        }
+        let schedule = self.schedule_of(group)?;
+        let mut domains = self.domains(group)?;
+        for (statement, domain) in &mut domains {
+            let binding = &group.bindings[statement.binding];
+            let segment = replay.tensor(&binding.name).ok_or_else(missing)?;
+            let time = binding.axes.get(segment.axis).ok_or_else(missing)?.var;
+            *domain = domain.restricted(&between(time, from, to)?)?;
+        }
+        for binding in &group.bindings {
+            let of = self.segments.get(&binding.name).filter(|of| of.clear).cloned();
+            if let Some(of) = of {
+                if self.marked.contains(&binding.name) {
+                    out.push(Stmt::Alloc(of.buffer));
+                    continue;
+                }
+                let hi = MinMax::min_of([to.into(), of.extent.clone()].map(MinMax::Value))?;
+                self.clear_planes(&of, (MinMax::Value(from.into()), hi), out)?;
+            }
+        }
+        let names = group.bindings.iter().map(|binding| binding.name.clone()).collect();
+        self.around.push(super::Around { names, n_loops: self.loops.len() });
+        self.nest(group, &schedule.nest, domains, None, out)?;
+        self.around.pop();
+        Ok(())
+    }
+}

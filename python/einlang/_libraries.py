@@ -1,0 +1,28 @@
+"""Functions as operations of other libraries. Neither is imported before it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ._module import Function
+
+
+def torch_op(function: Function) -> Callable[..., Any]:
+    """The function on tensors of PyTorch, differentiable by `torch.autograd`.
+
+    The function gives one tensor or number; gradients are computed for the arguments that require them.
+    """
+    from ._torch import operation
+
+    return operation(function)
+
+
+def jax_op(function: Function) -> Callable[..., Any]:
+    """The function on arrays of JAX; `jit`, `grad` and `vmap` work, through callbacks.
+
+    The function gives one tensor or number.
+    """
+    from ._jax import operation
+
+    return operation(function)

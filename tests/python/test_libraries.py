@@ -1,0 +1,89 @@
+"""PyTorch and JAX: arrays in and out, operations."""
+
+import numpy as np
+import pytest
+
+import einlang
+
+TEXT = """
+pub fn f(w: [f64; K], x: [f64; N, K]) -> [f64; N] { let y[i] = tanh(sum[k](x[i, k] * w[k])); y }
+pub fn g(w: [f32; K]) -> f32 { sum[k](w[k] ** 3) }
+pub fn same(x) { x }
+"""
+
+
+@pytest.fixture(scope="module")
+def m():
+    return einlang.loads(TEXT)
+
+
+def test_torch_arrays(m):
+    torch = pytest.importorskip("torch")
+    w, x = torch.arange(3.0, dtype=torch.float64), torch.ones(2, 3, dtype=torch.float64)
+    got = m.f(w, x)
+    assert isinstance(got, np.ndarray)
+    got = m.f(w, x, out="torch")
+    torch.testing.assert_close(got, torch.tanh(x @ w))
+    assert isinstance(m.f(w, x, out="like-input"), torch.Tensor)
+    assert isinstance(m.f(w.numpy(), x.numpy(), out="like-input"), np.ndarray)
+    bf16 = torch.tensor([1.5, -2.0], dtype=torch.bfloat16)
+    back = m.same(bf16, out="torch")
+    assert back.dtype == torch.bfloat16 and torch.equal(back, bf16)
+    transposed = torch.arange(6.0).reshape(2, 3).T
+    np.testing.assert_array_equal(m.same(transposed), transposed.numpy())
+    grown = torch.ones(3, requires_grad=True)
+    assert m.g(grown) == 3.0
+
+
+def test_torch_memory_is_shared():
+    torch = pytest.importorskip("torch")
+    from einlang._arrays import as_array
+
+    x = torch.arange(4.0)
+    shared, _ = as_array(x)
+    assert shared.__array_interface__["data"][0] == x.data_ptr()
+    assert einlang._einlang.lent_address(shared) == x.data_ptr()
+
+
+def test_torch_operation(m):
+    torch = pytest.importorskip("torch")
+    f = einlang.torch_op(m.f)
+    w = torch.randn(3, dtype=torch.float64, requires_grad=True)
+    x = torch.randn(2, 3, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(f, (w, x))
+    f(w, x=x).sum().backward()
+    want = torch.autograd.grad(torch.tanh(x @ w).sum(), (w, x))
+    torch.testing.assert_close(w.grad, want[0])
+    torch.testing.assert_close(x.grad, want[1])
+    g = einlang.torch_op(m.g)
+    v = torch.ones(2, requires_grad=True)
+    g(v).backward()
+    torch.testing.assert_close(v.grad, torch.full((2,), 3.0))
+
+
+def test_jax_arrays(m):
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    w, x = jax.numpy.arange(3.0), jax.numpy.ones((2, 3))
+    got = m.f(w, x, out="like-input")
+    assert isinstance(got, jax.Array)
+    np.testing.assert_allclose(got, jax.numpy.tanh(x @ w))
+    bf16 = jax.numpy.array([1.5, -2.0], jax.numpy.bfloat16)
+    assert m.same(bf16, out="jax").dtype == jax.numpy.bfloat16
+
+
+def test_jax_operation(m):
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    f = einlang.jax_op(m.f)
+    reference = lambda w, x: jax.numpy.tanh(x @ w)  # noqa: E731
+    w, x = jax.numpy.array([0.1, -0.2, 0.3]), jax.numpy.ones((2, 3))
+    np.testing.assert_allclose(f(w, x), reference(w, x))
+    np.testing.assert_allclose(jax.jit(f)(w, x), reference(w, x))
+    for transform in (lambda h: h, jax.jit):
+        got = transform(jax.grad(lambda w, x: f(w, x).sum(), argnums=(0, 1)))(w, x)
+        want = jax.grad(lambda w, x: reference(w, x).sum(), argnums=(0, 1))(w, x)
+        for mine, other in zip(got, want):
+            np.testing.assert_allclose(mine, other, rtol=1e-12)
+    many = jax.numpy.stack([w, 2 * w])
+    np.testing.assert_allclose(jax.vmap(f, in_axes=(0, None))(many, x), jax.vmap(reference, in_axes=(0, None))(many, x))

@@ -1,0 +1,179 @@
+"""Programs and modules: running, checking, signatures, pickling."""
+
+import inspect
+import logging
+import pickle
+import pydoc
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import einlang
+
+
+def test_a_program_runs_with_arrays(rng):
+    a, b = rng.standard_normal((3, 4)), rng.standard_normal((4, 2))
+    r = einlang.run("let c[i, j] = sum[k](a[i, k] * b[k, j]); let n = 3;", a=a, b=b)
+    np.testing.assert_allclose(r.c, a @ b)
+    assert r["n"] == 3 and set(r) == {"c", "n"} and len(r) == 2
+    assert r.timings["run"] > 0 and "c" in dir(r)
+    assert "c = " in repr(r) and "<table>" in r._repr_html_()
+    with pytest.raises(AttributeError, match="c, n"):
+        r.d
+    again = pickle.loads(pickle.dumps(r))
+    np.testing.assert_array_equal(again.c, r.c)
+
+
+def test_storage_says_what_was_kept():
+    text = "let x[0] = 1.0; let x[t in 1..100] = x[t - 1] * 0.5; let y = x[last];"
+    assert einlang.run(text, outputs=["y"]).storage["x"]["axes"][0]["window"] == 2
+    assert einlang.run(text).storage["x"]["axes"][0]["window"] == "full"
+
+
+def test_a_compiled_program_runs_often():
+    p = einlang.compile("input n: i32; input k: f64 = 2.0; let y[i in 0..n] = k * (i as f64);")
+    assert p.inputs == ["n", "k"]
+    np.testing.assert_array_equal(p(n=3).y, [0, 2, 4])
+    np.testing.assert_array_equal(p({"n": 2}, k=1).y, [0, 1])
+    again = pickle.loads(pickle.dumps(p))
+    np.testing.assert_array_equal(again(n=3).y, [0, 2, 4])
+
+
+def test_inputs_that_are_not_declared_have_the_types_of_the_arrays():
+    p = einlang.compile("let y[i] = x[i] + x[i];")
+    assert p(x=np.array([1, 2], np.int16)).y.dtype == np.int16
+    assert p(x=np.array([1.5])).y.dtype == np.float64
+    with pytest.raises(einlang.UsageError, match="no input `z`"):
+        p(x=[1.0], z=1)
+    with pytest.raises(einlang.NameError):
+        p()
+
+
+def test_files_and_modules_beside_them(tmp_path):
+    (tmp_path / "helper.ein").write_text("pub fn twice(x: f32) -> f32 { 2.0 * x }")
+    main = tmp_path / "my model.ein"
+    main.write_text("mod helper; use helper::twice; pub fn f(x: f32) -> f32 { twice(x) + 1.0 }\nlet y = f(1.0);")
+    assert einlang.run(file=main).y == 3.0
+    assert einlang.load(main).f(2.0) == 5.0
+    with pytest.raises(FileNotFoundError):
+        einlang.load(tmp_path / "none.ein")
+    with pytest.raises(TypeError):
+        einlang.run()
+
+
+def test_functions_look_like_functions(module):
+    f = module.loss
+    assert str(inspect.signature(f)) == "(x: '[f64; n]', w: '[f64; n]', k: 'f64' = 1.0) -> 'f64'"
+    assert f.__name__ == "loss" and "loss" in repr(f)
+    text = pydoc.render_doc(f)
+    assert "x: [f64; n]" in text and "Weights may be negative." in text
+    assert "pub fn loss" in pydoc.render_doc(module)
+    assert set(module.__all__) >= {"loss", "scale"}
+    with pytest.raises(AttributeError, match="loss"):
+        module.los
+
+
+def test_arguments_are_bound_as_python_does(module):
+    x = np.ones(2)
+    assert module.loss(x, w=x) == module.loss(w=x, x=x) == 2.0
+    assert module.loss(x, x, k=3) == module.loss(x, x, 3.0) == 6.0
+    for args, kwargs, text in [
+        ((x,), {}, "missing required argument: 'w'"),
+        ((x, x, 1.0, 1.0), {}, "takes 3 arguments"),
+        ((x, x), {"q": 1}, "unexpected keyword argument 'q'"),
+        ((x, x), {"x": x}, "multiple values"),
+    ]:
+        with pytest.raises(TypeError, match=text):
+            module.loss(*args, **kwargs)
+
+
+def test_functions_of_a_program_with_effects():
+    m = einlang.loads('print("never");\npub fn f(x: f32) -> f32 { x + c }\nconst c = 1.0;\nfn main() { 3 }')
+    assert m.f(1.0) == 2.0
+    assert m.__all__ == ["f"]
+
+
+def test_functions_and_modules_are_pickled(module):
+    f = pickle.loads(pickle.dumps(module.loss))
+    assert f(np.ones(2), np.ones(2)) == 2.0
+    m = pickle.loads(pickle.dumps(module))
+    assert m.total([1.0, 2.0]) == 3.0
+    g = pickle.loads(pickle.dumps(einlang.grad(module.loss, "w")))
+    np.testing.assert_array_equal(g(np.ones(2), np.ones(2)), [2, 2])
+
+
+def test_printing_goes_to_the_output_of_python(capsys):
+    einlang.run('print("one", 2); print([1.0, 2.0]);')
+    assert capsys.readouterr().out == "one 2\n[1.0, 2.0]\n"
+
+
+def test_check_gives_diagnostics():
+    assert einlang.check("let x = 1;") == []
+    (found,) = einlang.check("let x = 1;\nlet y = x + zz;")
+    assert (found.code, found.severity, found.span.line, found.span.column) == ("E0110", "error", 2, 13)
+    assert "zz" in found.message and "let y = x + zz;" in str(found)
+    assert "E0110" in einlang.explain("E0110") and einlang.explain("nothing") is None
+
+
+def test_compilations_are_logged(caplog):
+    with caplog.at_level(logging.DEBUG, logger="einlang"):
+        einlang.run("let x = 1;")
+    assert "compiled <source> in" in caplog.text
+
+
+def test_warnings_go_to_the_log(caplog):
+    with caplog.at_level(logging.WARNING, logger="einlang"):
+        einlang.run("let x[0] = 1.0; let x[2] = 3.0; let y[i] = x[i];")
+    assert "W0305" in caplog.text
+
+
+def test_options():
+    loop = "let x[0] = 1; let x[t in 1..100] = x[t - 1] * 3; let y = x[last];"
+    for backend in ("native", "bytecode", "interp"):
+        run = einlang.run(loop, outputs=["y"], options=einlang.Options(backend=backend))
+        assert run.y == np.array(3**99 % 2**32, np.uint32).astype(np.int32)
+        threaded = einlang.run(loop, outputs=["y"], options=einlang.Options(backend=backend, threads=2))
+        assert threaded.y == run.y
+    with pytest.raises(ValueError, match="threads"):
+        einlang.run(loop, options=einlang.Options(threads=0))
+    with pytest.raises(einlang.RunTimeError, match="E0704"):
+        einlang.run(loop, options=einlang.Options(checked=True))
+    with pytest.raises(einlang.LimitError, match="E0803"):
+        einlang.run(loop, options=einlang.Options(max_steps=5, backend="interp"))
+    with pytest.raises(ValueError, match="backend"):
+        einlang.run(loop, options=einlang.Options(backend="gpu"))
+
+
+def test_files_are_confined(tmp_path):
+    outside = tmp_path / "outside.txt"
+    outside.write_text("secret")
+    inside = tmp_path / "project"
+    inside.mkdir()
+    program = inside / "p.ein"
+    program.write_text('use std::io::read_text; let t = read_text("../outside.txt");')
+    with pytest.raises(einlang.FileError) as caught:
+        einlang.run(file=program)
+    assert caught.value.code == "E0902"
+    assert einlang.run(file=program, options=einlang.Options(allow_read=[outside])).t == "secret"
+
+
+def test_the_command_line_is_there(tmp_path):
+    run = [sys.executable, "-m", "einlang"]
+    done = subprocess.run([*run, "run", "-c", "print(1 + 2);"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "3\n")
+    bad = subprocess.run([*run, "check", "-c", "let x = ;"], capture_output=True, text=True)
+    assert bad.returncode == 1 and "E0101" in bad.stderr
+
+
+def test_the_cell_magic():
+    from einlang._magic import ein
+
+    namespace = {"x": np.arange(3.0), "unused": object()}
+    result = ein("", "let y[i] = 2.0 * x[i];", namespace)
+    np.testing.assert_array_equal(result.y, [0, 2, 4])
+    ein("-o s", "let s = sum[i](x[i]); let z = 1;", namespace)
+    assert namespace["s"] == 3.0 and "z" not in namespace
+    with pytest.raises(ValueError, match="usage"):
+        ein("--what", "let s = 1;", namespace)

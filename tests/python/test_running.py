@@ -1,0 +1,131 @@
+"""The lock of the interpreter, threads, interruption, progress."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import einlang
+
+LONG = 10**9
+
+
+def test_other_threads_run_meanwhile(module):
+    module.slow(10)
+    counted = 0
+    done = threading.Event()
+
+    def work():
+        module.slow(20_000_000)
+        done.set()
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    while not done.is_set():
+        counted += 1
+        time.sleep(0.0001)
+    worker.join()
+    assert counted > 10
+
+
+def test_threads_share_functions(module):
+    m = einlang.loads("pub fn f(x: [f64; N], k: f64) -> [f64; N] { let y[i] = x[i] * k; y }")
+    wrong = []
+
+    def work(k):
+        x = np.arange(100.0)
+        for _ in range(200):
+            if not np.array_equal(m.f(x, k), x * k):
+                wrong.append(k)
+
+    workers = [threading.Thread(target=work, args=(float(k),)) for k in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not wrong
+
+
+@pytest.mark.parametrize("warm", [False, True])
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interruption_ends_a_run(warm):
+    program = f"""
+        import einlang, threading, os, signal, time
+        m = einlang.loads('''pub fn slow(n: i64) -> f64 {{
+            let x[0] = 0.5f64;
+            let x[t in 1..n] = 3.7 * x[t - 1] * (1.0 - x[t - 1]);
+            x[last]
+        }}''')
+        if {warm}:
+            m.slow(10)
+        threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        start = time.perf_counter()
+        try:
+            m.slow(10**12)
+        except KeyboardInterrupt:
+            print("interrupted", time.perf_counter() - start < 8)
+        print(m.slow(3))
+    """
+    run = [sys.executable, "-c", textwrap.dedent(program)]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=60)
+    assert done.stdout.splitlines()[0] == "interrupted True", done
+    assert len(done.stdout.splitlines()) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_process_has_threads_of_its_own():
+    program = """
+        import os, numpy as np, einlang
+        m = einlang.loads("pub fn f(a: [f64; N, N]) -> [f64; N, N] { let c[i, j] = sum[k](a[i, k] * a[k, j]); c }",
+                          options=einlang.Options(threads=2))
+        a = np.random.default_rng(0).standard_normal((400, 400))
+        want = m.f(a)
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if np.array_equal(m.f(a), want) else 1)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), np.array_equal(m.f(a), want))
+    """
+    run = [sys.executable, "-c", textwrap.dedent(program)]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "0 True\n", done
+
+
+def test_a_timeout_ends_a_run():
+    m = einlang.loads(
+        "pub fn slow(n: i64) -> f64 { let x[0] = 0.5f64; let x[t in 1..n] = 3.7 * x[t - 1] * (1.0 - x[t - 1]); x[last] }",
+        options=einlang.Options(timeout=0.2),
+    )
+    with pytest.raises(einlang.LimitError) as caught:
+        m.slow(10**12)
+    assert caught.value.code == "E0803"
+
+
+def test_progress_is_told_and_may_stop():
+    text = "let x[0] = 0.5f64; let x[t in 1..n] = 3.7 * x[t - 1] * (1.0 - x[t - 1]); let y = x[last];"
+    seen = []
+
+    class Enough(Exception):
+        pass
+
+    def progress(seconds):
+        seen.append(seconds)
+        if len(seen) == 3:
+            raise Enough
+
+    p = einlang.compile(text, outputs=["y"])
+    with pytest.raises(Enough):
+        p(n=np.int64(10**12), progress=progress)
+    assert seen == sorted(seen) and len(seen) == 3
+
+
+def test_deep_recursion_is_an_error_and_no_crash():
+    text = "fn f(n: i32) -> i32 { if n == 0 { 0 } else { 1 + f(n - 1) } } let y = f(5000);"
+    assert einlang.run(text).y == 5000
+    with pytest.raises(einlang.LimitError):
+        einlang.run(text.replace("5000", "50000"))
