@@ -27,8 +27,8 @@ pub use self::team::Team;
 /// What each thread of a team does, with its number.
 pub type Work = Arc<dyn Fn(&Team, usize) + Send + Sync>;
 
-/// The stack of a thread.
-const STACK_BYTES: usize = 8 << 20;
+/// The stack of a thread; pages that are never touched cost nothing.
+const STACK_BYTES: usize = 64 << 20;
 
 /// The most threads of a pool.
 pub const MOST_THREADS: usize = 256;
