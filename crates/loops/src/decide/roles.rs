@@ -14,7 +14,8 @@ use einlang_tir::module::{Binding, Group, Module};
 use einlang_tir::order::{Form, Statement, dependences};
 
 use super::cost::{
-    FEWEST_LANES, GATHERED, IN_PARTS, LONE_VECTORS, MOST_LANES, SCALAR, TERMS, VECTOR, WAITING,
+    FEWEST_LANES, GATHERED, IN_PARTS, LONE_VECTORS, MOST_LANES, SCALAR, SLOW, TERMS, VECTOR,
+    WAITING,
 };
 use super::ensembles::run_ensembles;
 use super::strips::run_diagonals;
@@ -28,6 +29,32 @@ use crate::schedule::{GroupSchedule, Nest, Role, Schedule};
 pub(super) fn choose_roles(module: &Module, storage: Storage, schedule: &mut Schedule) {
     let works = Works::new(module, schedule);
     reorder_recurrences(module, storage, &works, schedule);
+    choose_lanes(module, &works, schedule);
+}
+
+/// Lanes for a schedule whose loops stay as they are: no tiles, no panels, no other order.
+pub(super) fn choose_lanes_alone(module: &Module, schedule: &mut Schedule) {
+    choose_lanes(module, &Works::new(module, schedule), schedule);
+    for group in &mut schedule.groups {
+        group.packs.clear();
+        group.nest = without_tiles(&group.nest);
+    }
+}
+
+/// A nest without loops that only divide the points of a clause.
+fn without_tiles(nest: &Nest) -> Nest {
+    match nest {
+        Nest::Points { .. } => nest.clone(),
+        Nest::Phases(phases) => Nest::Phases(phases.iter().map(without_tiles).collect()),
+        Nest::Loop { forms, tile: None, role: Role::Seq, inner } => {
+            let inner = Box::new(without_tiles(inner));
+            Nest::Loop { forms: forms.clone(), tile: None, role: Role::Seq, inner }
+        }
+        Nest::Loop { inner, .. } => without_tiles(inner),
+    }
+}
+
+fn choose_lanes(module: &Module, works: &Works<'_>, schedule: &mut Schedule) {
     let top: HashSet<_> = module.groups.iter().flat_map(|g| &g.bindings).map(|b| &b.name).collect();
     let mut chains = false;
     for group in all_groups(module) {
@@ -38,7 +65,7 @@ pub(super) fn choose_roles(module: &Module, storage: Storage, schedule: &mut Sch
         let place = schedule.groups.iter_mut();
         let mut place = place.filter(|g| g.tensors.first().is_some_and(|t| t.name == first.name));
         let Some(decided) = place.next() else { continue };
-        let mut choosing = Choosing { group, works: &works, tiling, is_top, chains: false };
+        let mut choosing = Choosing { group, works, tiling, is_top, chains: false };
         let mut nest = std::mem::replace(&mut decided.nest, Nest::Phases(Vec::new()));
         choosing.nest(&mut nest, &mut Vec::new(), decided);
         decided.nest = nest;
@@ -210,7 +237,8 @@ fn lanes_of(
         often * if gathered { GATHERED } else { 1.0 / lanes }
     };
     let reads: f64 = work.reads.iter().map(of).sum();
-    let ops = work.n_ops[0] as f64 + TERMS * (work.n_ops[1] + work.n_folds) as f64;
+    let slow = SLOW * (work.n_slow[0] as f64 + TERMS * work.n_slow[1] as f64);
+    let ops = slow + work.n_ops[0] as f64 + TERMS * (work.n_ops[1] + work.n_folds) as f64;
     let store = if axis + 1 == binding.axes.len() { 1.0 / lanes } else { GATHERED };
     Some(Lanes { axis, width, cost: reads + store + ops / lanes })
 }
@@ -226,7 +254,8 @@ pub(super) fn fitting(width: u32, extent: Option<i64>) -> u32 {
 fn scalar_cost(work: &Work) -> f64 {
     let in_parts =
         |access: &&Access| access.along.is_none_or(|along| access.step(along) != Step::Far);
-    let parts = work.n_folds == work.n_sums && work.reads.iter().all(|access| in_parts(&access));
+    let fast = work.n_slow[1] == 0 && work.n_folds == work.n_sums;
+    let parts = fast && work.reads.iter().all(|access| in_parts(&access));
     let term = if parts { IN_PARTS } else { SCALAR };
     let reads: f64 = work
         .reads
@@ -236,5 +265,6 @@ fn scalar_cost(work: &Work) -> f64 {
     let ops = work.n_ops[0] as f64 * SCALAR + work.n_ops[1] as f64 * TERMS * term;
     let waiting = (work.n_folds - work.n_sums) as f64 * TERMS * WAITING;
     let sums = work.n_sums as f64 * TERMS * term;
-    reads + ops + waiting + sums + SCALAR
+    let slow = SLOW * (work.n_slow[0] as f64 + TERMS * work.n_slow[1] as f64);
+    reads + ops + slow + waiting + sums + SCALAR
 }
