@@ -19,8 +19,8 @@ use super::{Lower, NotLowered, Result};
 use crate::ir::{Block, Condition, Loop, Range, Role, Stmt};
 use crate::schedule::{Checkpoints, Replay, SweepPart};
 
-/// A segment has at least so many planes: sums are made in blocks of that many terms.
-const SHORTEST: u32 = 7;
+/// A segment has at least two to this many planes: no block of a sum is longer.
+const SHORTEST: u32 = 8;
 
 /// What all segments have in common.
 #[derive(Clone, Copy, Debug)]
