@@ -78,6 +78,24 @@ def test_an_interruption_ends_a_run(warm):
     assert len(done.stdout.splitlines()) == 2
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_process_has_threads_of_its_own():
+    program = """
+        import os, numpy as np, einlang
+        m = einlang.loads("pub fn f(a: [f64; N, N]) -> [f64; N, N] { let c[i, j] = sum[k](a[i, k] * a[k, j]); c }",
+                          options=einlang.Options(threads=2))
+        a = np.random.default_rng(0).standard_normal((400, 400))
+        want = m.f(a)
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if np.array_equal(m.f(a), want) else 1)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), np.array_equal(m.f(a), want))
+    """
+    run = [sys.executable, "-c", textwrap.dedent(program)]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "0 True\n", done
+
+
 def test_a_timeout_ends_a_run():
     m = einlang.loads(
         "pub fn slow(n: i64) -> f64 { let x[0] = 0.5f64; let x[t in 1..n] = 3.7 * x[t - 1] * (1.0 - x[t - 1]); x[last] }",

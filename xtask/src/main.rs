@@ -1,9 +1,10 @@
-//! Project tasks: `cargo xtask run|test|tidy|bless|bench|dist`.
+//! Project tasks: `cargo xtask run|test|tidy|bless|bench|asan|dist`.
 //!
 //! Each task is one module named after its command. The crate uses the standard library only, so
 //! that the first `cargo xtask …` on a fresh machine compiles in a moment, and it depends on no
 //! other crate of the workspace, so that it still runs when one of them does not compile.
 
+mod asan;
 mod bench;
 mod binary;
 mod bless;
@@ -42,6 +43,7 @@ usage: cargo xtask <task> [arguments]
   bench probes           kernels with hand-written schedules against hand-written C
   dist                   the release binary and the Python wheel, with LLVM inside, in `dist`
   llvm                   find LLVM 22, or install it, and print where it is
+  asan [N]               generated programs, N random schedules and conformance with AddressSanitizer
   help                   this text
 
 steps of `test`, in order:
@@ -81,6 +83,7 @@ fn dispatch(args: &[String]) -> TaskResult {
         "bench" => bench::bench(&Project::locate(), rest),
         "dist" => extension::dist(&Project::locate()),
         "llvm" => llvm::llvm(),
+        "asan" => asan::asan(&Project::locate(), rest),
         "help" | "-h" | "--help" => help(),
         _ => Err(format!("there is no task `{task}`; `cargo xtask help` lists them")),
     }

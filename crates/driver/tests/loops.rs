@@ -1,5 +1,6 @@
 //! Fixtures in `tests/loops`: beside each program its schedules and its loop IR, which also read back
-//! as printed.
+//! as printed. Those in `tests/threads` have their loop IR divided among threads, which is checked to
+//! need its barriers.
 
 use std::path::Path;
 
@@ -34,6 +35,24 @@ fn loop_ir_is_as_expected() {
             let again = parse_kernel(kernel).unwrap_or_else(|error| panic!("{error}\n{kernel}"));
             assert_eq!(again.to_string(), kernel);
             assert_eq!(verify(&again), [], "{kernel}");
+        }
+        text
+    });
+}
+
+#[test]
+fn teams_are_as_expected() {
+    check("tests/threads", "teams", |program| {
+        let text = printed(program, Stage::DivideWork);
+        for kernel in text.split_inclusive("\n}\n") {
+            let again = parse_kernel(kernel).unwrap_or_else(|error| panic!("{error}\n{kernel}"));
+            assert_eq!(again.to_string(), kernel);
+            assert_eq!(verify(&again), [], "{kernel}");
+            for (at, _) in kernel.match_indices("barrier;\n") {
+                let without = kernel[..at].to_owned() + &kernel[at + "barrier;\n".len()..];
+                let without = parse_kernel(&without).expect("it is there");
+                assert!(!verify(&without).is_empty(), "a barrier is not needed:\n{kernel}");
+            }
         }
         text
     });

@@ -95,3 +95,12 @@ fn machine_code_is_printed_where_there_is_llvm() {
         assert!(flags.iter().all(|flag| !text.contains(flag)), "{stage}: {text}");
     }
 }
+
+#[test]
+fn threads_are_a_small_number() {
+    let run = &["run", "-c", "print(1);", "--threads"];
+    for (name, n) in [("threads-none", "0"), ("threads-many", "1000")] {
+        let args: Vec<&str> = run.iter().copied().chain([n]).collect();
+        Sandbox::new().transcript(name, &args).ends_with(2);
+    }
+}

@@ -111,16 +111,20 @@ impl Compiled {
         let native = options.native.as_ref().filter(|_| options.backend == Backend::Native);
         if native.is_some() {
             breathe::breathe(&mut kernel);
-            if options.threads.most > 1 {
-                divide_work(&mut kernel, options.threads.least_work / 4);
-            }
         }
+        let divide = |kernel: &mut Kernel| {
+            if native.is_some() && options.threads.most > 1 {
+                divide_work(kernel, options.threads.least_work / 4);
+            }
+        };
+        let with_marks = options.profile.as_ref().map(|_| marked(&kernel, &schedule));
+        divide(&mut kernel);
         let problems = if cfg!(debug_assertions) { verify(&kernel) } else { Vec::new() };
         if let Some(problem) = problems.first() {
             return Err(format!("{}: {}", problem.invariant, problem.message));
         }
-        if let (Some(native), Some(_)) = (native, &options.profile) {
-            let (with, parts) = marked(&kernel, &schedule);
+        if let (Some(native), Some((mut with, parts))) = (native, with_marks) {
+            divide(&mut with);
             if let Ok(code) = native.0.compile(&with, options.checked) {
                 return Ok(Compiled {
                     kernel: with,

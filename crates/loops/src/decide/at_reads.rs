@@ -3,19 +3,26 @@
 //! What nobody needs is computed nowhere. A binding with one clause for its whole box that is not
 //! recurrent is computed where it is read if that repeats no work: there is one such read and every
 //! point is read at most once, or a point costs next to nothing. Nothing is stored that is consumed
-//! where it is made.
+//! where it is made. What spreads smaller tensors over more points, such as all sums of two elements,
+//! is computed again where it is read: that takes less time than to store and to load it.
 
 use std::collections::{HashMap, HashSet};
 
 use einlang_index::{Quasi, Var};
 use einlang_tir::module::{Binding, Group, Module, SymbolSource};
+use einlang_tir::op::Op;
 use einlang_tir::region::{Arg, InstKind, Region, Subscript};
 use einlang_tir::types::Ident;
 
+use super::work::is_slow;
 use crate::schedule::{Compute, Schedule};
 
 /// A body of at most so many instructions may be computed more than once.
 const CHEAP: usize = 2;
+
+/// A body of so many instructions that reads smaller tensors only may be computed at so many places.
+const SPREADING: usize = 14;
+const MOST_PLACES: usize = 3;
 
 /// Bodies grow when others are computed in them, up to this many instructions.
 const LARGE: usize = 2000;
@@ -61,7 +68,9 @@ pub(super) fn compute_at_reads(module: &Module, schedule: &mut Schedule) {
         let found = reads.by_name.get(&binding.name);
         let once = found.is_some_and(|found| found.len() == 1 && found[0].once);
         let proved = found.is_some_and(|found| found.iter().all(|read| read.proved));
-        let cheap = size.is_some_and(|size| size <= CHEAP);
+        let few = found.is_some_and(|found| found.len() <= MOST_PLACES);
+        let limit = if few && spreads(binding) { SPREADING } else { CHEAP };
+        let cheap = size.is_some_and(|size| size <= limit);
         let fits = size.is_none_or(|size| size <= LARGE);
         if inline && proved && fits && (once || cheap) {
             sizes.insert(binding.name.clone(), size.unwrap_or(LARGE));
@@ -138,6 +147,22 @@ fn is_plain(module: &Module, group: &Group, binding: &Binding) -> bool {
     let facts = module.facts();
     let total = whole.is_ok_and(|rest| rest.always_empty_given(facts.set()).is_true());
     clause.guard.is_none() && group.until.is_none() && !recurrent && total
+}
+
+/// Whether a binding has more axes than what it reads, and does nothing that takes long.
+fn spreads(binding: &Binding) -> bool {
+    let (mut less, mut n_reads) = (true, 0);
+    for clause in &binding.clauses {
+        clause.body.for_each_inst(&mut |inst| match &inst.kind {
+            InstKind::Read(read) => {
+                n_reads += 1;
+                less &= read.place.at.len() < binding.axes.len();
+            }
+            InstKind::Op(op, _) => less &= !is_slow(*op) && *op != Op::Div,
+            _ => {}
+        });
+    }
+    less && n_reads > 1
 }
 
 /// How many instructions a body has, those computed in it included; `None` if it has anything that

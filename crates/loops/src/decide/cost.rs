@@ -39,3 +39,6 @@ pub(super) const MOST_FOLDS: usize = 4;
 
 /// The vectors of states of an ensemble that go through time together.
 pub(super) const TILE_OF_STATES: i64 = 4;
+
+/// A function such as an exponential, in operations.
+pub(super) const SLOW: f64 = 20.0;

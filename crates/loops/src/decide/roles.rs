@@ -14,7 +14,8 @@ use einlang_tir::module::{Binding, Group, Module};
 use einlang_tir::order::{Form, Statement, dependences};
 
 use super::cost::{
-    FEWEST_LANES, GATHERED, IN_PARTS, LONE_VECTORS, MOST_LANES, SCALAR, TERMS, VECTOR, WAITING,
+    FEWEST_LANES, GATHERED, IN_PARTS, LONE_VECTORS, MOST_LANES, SCALAR, SLOW, TERMS, VECTOR,
+    WAITING,
 };
 use super::ensembles::run_ensembles;
 use super::strips::run_diagonals;
@@ -236,7 +237,8 @@ fn lanes_of(
         often * if gathered { GATHERED } else { 1.0 / lanes }
     };
     let reads: f64 = work.reads.iter().map(of).sum();
-    let ops = work.n_ops[0] as f64 + TERMS * (work.n_ops[1] + work.n_folds) as f64;
+    let slow = SLOW * (work.n_slow[0] as f64 + TERMS * work.n_slow[1] as f64);
+    let ops = slow + work.n_ops[0] as f64 + TERMS * (work.n_ops[1] + work.n_folds) as f64;
     let store = if axis + 1 == binding.axes.len() { 1.0 / lanes } else { GATHERED };
     Some(Lanes { axis, width, cost: reads + store + ops / lanes })
 }
@@ -252,7 +254,8 @@ pub(super) fn fitting(width: u32, extent: Option<i64>) -> u32 {
 fn scalar_cost(work: &Work) -> f64 {
     let in_parts =
         |access: &&Access| access.along.is_none_or(|along| access.step(along) != Step::Far);
-    let parts = work.n_folds == work.n_sums && work.reads.iter().all(|access| in_parts(&access));
+    let fast = work.n_slow[1] == 0 && work.n_folds == work.n_sums;
+    let parts = fast && work.reads.iter().all(|access| in_parts(&access));
     let term = if parts { IN_PARTS } else { SCALAR };
     let reads: f64 = work
         .reads
@@ -262,5 +265,6 @@ fn scalar_cost(work: &Work) -> f64 {
     let ops = work.n_ops[0] as f64 * SCALAR + work.n_ops[1] as f64 * TERMS * term;
     let waiting = (work.n_folds - work.n_sums) as f64 * TERMS * WAITING;
     let sums = work.n_sums as f64 * TERMS * term;
-    reads + ops + waiting + sums + SCALAR
+    let slow = SLOW * (work.n_slow[0] as f64 + TERMS * work.n_slow[1] as f64);
+    reads + ops + slow + waiting + sums + SCALAR
 }

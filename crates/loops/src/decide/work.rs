@@ -87,6 +87,8 @@ pub(super) struct Work {
     pub(super) reads: Vec<Access>,
     /// How many operations there are outside of reductions and inside.
     pub(super) n_ops: [usize; 2],
+    /// How many of them are functions that take as long as many others.
+    pub(super) n_slow: [usize; 2],
     /// How many reductions there are, and how many of them are sums of floats in any association.
     pub(super) n_folds: usize,
     pub(super) n_sums: usize,
@@ -150,7 +152,9 @@ impl Walk<'_, '_> {
             InstKind::Op(op, args) => {
                 let elem = args.first().and_then(|arg| arg.elem());
                 self.work.scalar |= elem.is_some_and(|elem| op.may_trap(elem, false));
-                self.work.n_ops[usize::from(self.along.is_some())] += 1;
+                let at = usize::from(self.along.is_some());
+                self.work.n_ops[at] += 1;
+                self.work.n_slow[at] += usize::from(is_slow(*op));
             }
             InstKind::Index(expr) => self.work.scalar |= self.resolved(expr).is_none(),
             InstKind::Read(read) => self.read(read, depth),
@@ -218,7 +222,10 @@ impl Walk<'_, '_> {
     }
 
     fn reduction(&mut self, reduction: &Reduction, depth: usize) {
-        let fixed = matches!(reduction.start, Start::First) || reduction.guard.is_some();
+        // A term that does not count is the identity of an operation.
+        let plain =
+            matches!((&reduction.start, &reduction.combine), (Start::Identity(_), Combiner::Op(_)));
+        let fixed = matches!(reduction.start, Start::First) || reduction.guard.is_some() && !plain;
         self.work.scalar |= fixed || self.arms > 0;
         let float = match reduction.start {
             Start::Identity(ref args) | Start::Init(ref args) => {
@@ -246,10 +253,31 @@ impl Walk<'_, '_> {
         }
         let outer = self.along;
         self.along = reduction.domain.dims().last().copied().or(outer);
+        if let Some(guard) = &reduction.guard {
+            self.region(guard, depth);
+            self.arms += 1;
+        }
         self.region(&reduction.body, depth);
+        self.arms -= usize::from(reduction.guard.is_some());
         if let Combiner::Region(region) = &reduction.combine {
             self.region(region, depth);
         }
         self.along = outer;
     }
+}
+
+/// Whether an operation takes as long as many others.
+pub(super) fn is_slow(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Exp
+            | Op::Log
+            | Op::Sin
+            | Op::Cos
+            | Op::Tanh
+            | Op::Pow
+            | Op::Erf
+            | Op::Log1p
+            | Op::Expm1
+    )
 }

@@ -3,6 +3,7 @@
 //! | file | does |
 //! |---|---|
 //! | `share.rs` | `share_values`: nothing is computed or loaded twice in a row |
+//! | `guards.rs` | `turn_guards`: in lanes, a term that does not count is the identity |
 //! | `contract.rs` | `contract_products`: a product that is added becomes `fma`, where the schedule says so |
 //! | `jam.rs` | `jam_rounds`: several rounds of a loop go through the loops inside together |
 //! | `specialise.rs` | `specialise_sizes`: code of its own for sizes that the schedule expects |
@@ -12,6 +13,7 @@
 mod budget;
 mod contract;
 mod copy;
+mod guards;
 mod jam;
 mod rewrite;
 mod share;
@@ -26,6 +28,7 @@ use crate::schedule::Schedule;
 pub(crate) fn improve(kernel: &mut Kernel, schedule: &Schedule) {
     share::share_values(kernel);
     specialise::specialise_sizes(kernel, &schedule.variant);
+    guards::turn_guards(kernel);
     if schedule.fma || schedule.chains {
         contract::contract_products(kernel, schedule.fma);
     }

@@ -8,7 +8,8 @@
 //!
 //! Invariants: `run` returns when the work has ended on every thread; a pool does one piece of work at a
 //! time, and who finds it busy works alone; threads are started when they are first needed, and where
-//! they cannot be, there are fewer. What is computed must not depend on how many there are.
+//! they cannot be, there are fewer. A process that was forked has none of its parent's threads, and starts
+//! its own. What is computed must not depend on how many there are.
 
 mod gate;
 mod team;
@@ -26,8 +27,8 @@ pub use self::team::Team;
 /// What each thread of a team does, with its number.
 pub type Work = Arc<dyn Fn(&Team, usize) + Send + Sync>;
 
-/// The stack of a thread.
-const STACK_BYTES: usize = 8 << 20;
+/// The stack of a thread; pages that are never touched cost nothing.
+const STACK_BYTES: usize = 64 << 20;
 
 /// The most threads of a pool.
 pub const MOST_THREADS: usize = 256;
@@ -35,10 +36,24 @@ pub const MOST_THREADS: usize = 256;
 /// Threads that wait for work.
 #[derive(Debug, Default)]
 pub struct Pool {
-    shared: Arc<Shared>,
-    /// How many threads there are besides those that bring work; held while there is work.
-    n_others: Mutex<usize>,
+    /// Held while there is work.
+    others: Mutex<Others>,
     in_turns: bool,
+}
+
+/// The threads besides those that bring work.
+#[derive(Debug)]
+struct Others {
+    n: usize,
+    shared: Arc<Shared>,
+    /// The process that they belong to.
+    process: u32,
+}
+
+impl Default for Others {
+    fn default() -> Others {
+        Others { n: 0, shared: Arc::default(), process: std::process::id() }
+    }
 }
 
 #[derive(Default)]
@@ -66,57 +81,66 @@ pub fn n_processors() -> usize {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.shared.closed.store(true, Ordering::SeqCst);
-        self.shared.begun.advance();
+        if let Ok(others) = self.others.get_mut() {
+            others.shared.closed.store(true, Ordering::SeqCst);
+            others.shared.begun.advance();
+        }
     }
 }
 
 impl Pool {
     /// A pool for tests: between two barriers threads run one after the other, in any order.
     pub fn in_turns() -> Pool {
-        Pool { shared: Arc::default(), n_others: Mutex::default(), in_turns: true }
+        Pool { others: Mutex::default(), in_turns: true }
     }
 
     /// Runs work on so many threads, of which this is the first, and waits for its end.
     pub fn run(&self, n_threads: usize, work: Work) {
         let alone = || Team::new(1, true, false);
-        let Ok(mut n_others) = self.n_others.try_lock() else { return work(&alone(), 0) };
-        let n_threads = self.have(&mut n_others, n_threads.min(MOST_THREADS));
+        let Ok(mut others) = self.others.try_lock() else { return work(&alone(), 0) };
+        let n_threads = others.have(n_threads.min(MOST_THREADS));
         if n_threads < 2 {
             return work(&alone(), 0);
         }
         let team = Arc::new(Team::new(n_threads, n_threads <= n_processors(), self.in_turns));
-        let ended = self.shared.ended.value();
-        self.shared.n_done.store(0, Ordering::SeqCst);
-        match self.shared.current.lock() {
+        let shared = Arc::clone(&others.shared);
+        let ended = shared.ended.value();
+        shared.n_done.store(0, Ordering::SeqCst);
+        match shared.current.lock() {
             Ok(mut current) => *current = Some((Arc::clone(&work), Arc::clone(&team))),
             Err(_) => return work(&alone(), 0),
         }
-        self.shared.begun.advance();
+        shared.begun.advance();
         let done = take_part(&work, &team, 0);
-        self.shared.ended.wait(n_threads <= n_processors(), |now| now != ended);
-        if let Ok(mut current) = self.shared.current.lock() {
+        shared.ended.wait(n_threads <= n_processors(), |now| now != ended);
+        if let Ok(mut current) = shared.current.lock() {
             *current = None;
         }
-        drop(n_others);
+        drop(others);
         if let Err(panic) = done {
             resume_unwind(panic);
         }
     }
+}
 
+impl Others {
     /// Starts threads until there are as many as are wanted; how many there are for this work.
-    fn have(&self, n_others: &mut usize, n_threads: usize) -> usize {
-        while *n_others + 1 < n_threads {
-            let (shared, number) = (Arc::clone(&self.shared), *n_others + 1);
+    fn have(&mut self, n_threads: usize) -> usize {
+        if self.process != std::process::id() {
+            // The parent's state may be in the hands of its threads; it is left alone.
+            std::mem::forget(std::mem::take(self));
+        }
+        while self.n + 1 < n_threads {
+            let (shared, number) = (Arc::clone(&self.shared), self.n + 1);
             let seen = shared.begun.value();
             let builder = thread::Builder::new().stack_size(STACK_BYTES);
             let started = builder.name(format!("einlang {number}"));
             if started.spawn(move || serve(&shared, number, seen)).is_err() {
                 break;
             }
-            *n_others += 1;
+            self.n += 1;
         }
-        n_threads.min(*n_others + 1)
+        n_threads.min(self.n + 1)
     }
 }
 

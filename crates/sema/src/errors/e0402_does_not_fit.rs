@@ -200,6 +200,14 @@ fn expected(message: String, wanted: &str, found: &str, span: Span) -> Diagnosti
     Diagnostic::error(Code::E0402, message, span, format!("this is `{found}`")).with_help(help)
 }
 
+/// A differential where only a value can be.
+pub(crate) fn differential_as_value(how: &str, span: Span) -> Diagnostic {
+    let message = format!("a differential cannot be {how}");
+    Diagnostic::error(Code::E0402, message, span, "this is a differential, not a value").with_help(
+        "divide it by another one first: `@y / @x` is a value, and can be used like any other",
+    )
+}
+
 /// A value whose type nothing tells: `[]` and `None` have one only where something says it.
 pub(crate) fn undecided_type(span: Span) -> Diagnostic {
     let message = "nothing says what type this value has";

@@ -195,7 +195,7 @@ impl<'p> Lower<'p> {
     }
 
     fn copied_region(&mut self, region: &mut Region, copy: &mut Copy) -> R<()> {
-        region.params.iter_mut().for_each(|def| self.copied_def(def, copy));
+        region.params.iter_mut().try_for_each(|def| self.copied_def(def, copy))?;
         let insts = std::mem::take(&mut region.insts);
         for inst in insts {
             region.insts.push(self.copied_inst(inst, copy)?);
@@ -204,12 +204,24 @@ impl<'p> Lower<'p> {
         Ok(())
     }
 
-    fn copied_def(&mut self, def: &mut Def, copy: &mut Copy) {
-        if let Def::Scalar(value) = def {
-            let fresh = self.new_value(value.elem);
-            copy.change.values.insert(value.number, fresh.into());
-            *value = fresh;
+    fn copied_def(&mut self, def: &mut Def, copy: &mut Copy) -> R<()> {
+        match def {
+            Def::Scalar(value) => {
+                let fresh = self.new_value(value.elem);
+                copy.change.values.insert(value.number, fresh.into());
+                *value = fresh;
+            }
+            Def::Tensor(tensor) => {
+                let name = self.tensor_name(tensor.name.as_str());
+                copy.change.tensors.insert(tensor.name.clone(), name.clone());
+                tensor.name = name;
+                for dim in &mut tensor.ty.dims {
+                    self.map_symbols(&dim.extent, copy)?;
+                    dim.extent = self.index_result(copy.change.quasi(&dim.extent), self.here)?;
+                }
+            }
         }
+        Ok(())
     }
 
     fn copied_inst(&mut self, mut inst: Inst, copy: &mut Copy) -> R<Inst> {
@@ -241,7 +253,7 @@ impl<'p> Lower<'p> {
                 }
                 self.copied_region(&mut reduction.body, copy)?;
                 inst.args_mut().into_iter().for_each(|arg| copy.change.arg(arg));
-                inst.results.iter_mut().for_each(|def| self.copied_def(def, copy));
+                inst.results.iter_mut().try_for_each(|def| self.copied_def(def, copy))?;
                 return Ok(inst);
             }
             InstKind::Param { var, .. } => {
@@ -273,7 +285,7 @@ impl<'p> Lower<'p> {
             *place = region;
         }
         inst.results = results;
-        inst.results.iter_mut().for_each(|def| self.copied_def(def, copy));
+        inst.results.iter_mut().try_for_each(|def| self.copied_def(def, copy))?;
         Ok(inst)
     }
 
@@ -281,8 +293,8 @@ impl<'p> Lower<'p> {
     fn copied_function(&mut self, name: &Ident, copy: &mut Copy) -> R<Ident> {
         let known = self.modules[copy.home].functions.iter().find(|known| known.1 == name);
         let instance = known.map(|known| *known.0);
-        if let Some(here) = instance.and_then(|id| self.cx().functions.get(&id).cloned()) {
-            return Ok(here);
+        if let Some(id) = instance {
+            return self.tir_function(id);
         }
         let functions = &self.modules[copy.home].tir.functions;
         let Some(mut function) = functions.iter().find(|f| f.name == *name).cloned() else {
@@ -302,9 +314,6 @@ impl<'p> Lower<'p> {
         let own = Ident::new(&own);
         function.name = own.clone();
         self.copied_region(&mut function.body, copy)?;
-        if let Some(id) = instance {
-            self.cx().functions.insert(id, own.clone());
-        }
         if let Some(rule) = &mut function.rule {
             rule.function = self.copied_function(&rule.function.clone(), copy)?;
         }

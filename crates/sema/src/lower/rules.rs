@@ -124,7 +124,7 @@ impl<'p> Lower<'p> {
     }
 
     /// The function of the module, with its rule, made when it is first called.
-    fn tir_function(&mut self, id: InstanceId) -> R<Ident> {
+    pub(super) fn tir_function(&mut self, id: InstanceId) -> R<Ident> {
         if let Some(name) = self.cx().functions.get(&id) {
             return Ok(name.clone());
         }

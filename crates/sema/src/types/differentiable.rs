@@ -36,7 +36,7 @@ pub(super) fn report(cx: &mut Checker<'_>) {
     }
 }
 
-fn is_rule(program: &Program, body: &Body) -> bool {
+pub(super) fn is_rule(program: &Program, body: &Body) -> bool {
     match body.owner {
         Owner::Def(def) => matches!(program.def(def).kind, DefKind::Rule(_)),
         Owner::Module(_) => false,

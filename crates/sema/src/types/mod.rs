@@ -35,6 +35,7 @@ mod constructors;
 mod coordinates;
 mod derivatives;
 mod differentiable;
+mod differentials;
 mod dims;
 mod effects;
 mod exhaustive;
@@ -206,6 +207,7 @@ impl<'p> Checker<'p> {
         effects::report(&mut self);
         differentiable::report(&mut self);
         linear_rules::report(&mut self);
+        differentials::report(&mut self);
         undecided::report(&mut self);
         self.blame_callers();
         self.finish()

@@ -10,12 +10,20 @@ const INDEX: Expected = Expected::Other(
     "an index is an expression, `:`, a range, `..rest`, `name in range` or `name: coordinate`",
 );
 
+const AFTER_DEFAULT: Expected = Expected::Here(
+    "`]` after the default",
+    "one default stands for all subscripts: write it after the last of them",
+);
+
 /// The brackets and their items, at the opening bracket.
 pub(super) fn bracket_items(p: &mut Parser<'_>) {
     p.delimited(R_BRACK, INDEX, |p| {
         let found = p.within(Context { no_else: true, no_struct: false }, bracket_item);
         if found && p.at(ELSE) {
             default_read(p);
+            if p.at(COMMA) && p.nth(1) != R_BRACK {
+                p.error_expected(AFTER_DEFAULT);
+            }
         }
         found
     });

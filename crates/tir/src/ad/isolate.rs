@@ -5,8 +5,7 @@
 //! a parameter by a sum of those coefficients, which count as constants there and are ordinary code
 //! where derivatives are differentiated again. Calls with equal arguments are one call.
 //!
-//! Arguments that depend on the indices around a call are left alone, and refused where a derivative
-//! has to go through them.
+//! Calls whose arguments depend on the indices around them are left to `batched`.
 
 use std::collections::HashMap;
 
@@ -218,7 +217,7 @@ impl Ad<'_> {
         Ok(operands)
     }
 
-    fn like(&mut self, def: &Def) -> Def {
+    pub(super) fn like(&mut self, def: &Def) -> Def {
         match def {
             Def::Scalar(value) => Def::Scalar(self.module.supply.value(value.elem)),
             Def::Tensor(tensor) => {
@@ -258,7 +257,7 @@ impl Ad<'_> {
     ) -> R<Ident> {
         let name = self.fresh_name(&format!("{}.rule", call.key.0.as_str()));
         let mut insts = Vec::new();
-        let mut operands = self.operands(&mut insts, &call.key.1)?;
+        let operands = self.operands(&mut insts, &call.key.1)?;
         let mut types = Vec::with_capacity(operands.len());
         for arg in &call.key.1 {
             types.push(match arg {
@@ -266,41 +265,56 @@ impl Ad<'_> {
                 _ => TensorType { elem: arg.elem().unwrap_or(Elem::F64), dims: Vec::new() },
             });
         }
+        let results = call.inst.results.iter().map(result_type).collect();
+        let rule = RuleCall { code: call.code, reverse: call.reverse, operands, types, results };
+        let entry = self.rule_entry(&mut insts, rule, (at, ty), (which, by))?;
+        let axes = [entry.of_axes, entry.by_axes].concat();
+        let scalar = TensorType { elem: ty.elem, dims: Vec::new() };
+        let result = entry.value;
+        self.binding_of(&name, &scalar, insts, &axes, |_, _, _| result)?;
+        Ok(name)
+    }
+
+    /// What a rule gives for a unit vector, at one point of a result and one of a parameter.
+    pub(super) fn rule_entry(
+        &mut self,
+        insts: &mut Vec<Inst>,
+        call: RuleCall<'_>,
+        (at, ty): (usize, &TensorType),
+        (which, by): (usize, &TensorType),
+    ) -> R<Entry> {
+        let RuleCall { code, reverse, mut operands, mut types, results } = call;
         let index = |ad: &mut Self, dim: &crate::types::Dim| Axis {
             var: ad.module.vars.index("j"),
             dim: dim.clone(),
         };
         let by_axes: Vec<Axis> = by.dims.iter().map(|dim| index(self, dim)).collect();
         let of_axes: Vec<Axis> = ty.dims.iter().map(|dim| index(self, dim)).collect();
-        let (units, unit_at, point): (Vec<TensorType>, usize, &[Axis]) = match call.reverse {
+        let (units, unit_at, point): (Vec<TensorType>, usize, &[Axis]) = match reverse {
             false => (types.clone(), which, &by_axes),
-            true => (call.inst.results.iter().map(result_type).collect(), at, &of_axes),
+            true => (results, at, &of_axes),
         };
         for (own, unit) in units.iter().enumerate() {
             let at = (own == unit_at).then_some(point);
-            let unit_arg = self.unit(&mut insts, unit, at)?;
+            let unit_arg = self.unit(insts, unit, at)?;
             operands.push(unit_arg);
             types.push(unit.clone());
         }
-        let mut region =
-            Fresh::new(self.module, &mut self.names).inline(&call.code.body, &operands)?;
-        extents(&call.code.body.params, &types).region(&mut region)?;
+        let mut region = Fresh::new(self.module, &mut self.names).inline(&code.body, &operands)?;
+        extents(&code.body.params, &types).region(&mut region)?;
         insts.append(&mut region.insts);
-        let (wanted, place) = if call.reverse { (which, &by_axes) } else { (at, &of_axes) };
+        let (wanted, place) = if reverse { (which, &by_axes) } else { (at, &of_axes) };
         let result = match region.results.get(wanted) {
             Some(Arg::Tensor(tensor)) => {
-                let elem = if call.reverse { by.elem } else { ty.elem };
+                let elem = if reverse { by.elem } else { ty.elem };
                 let point = place.iter().map(|axis| Subscript::Index(axis.var.into()));
-                self.read(&mut insts, tensor, point.collect(), elem, true)
+                self.read(insts, tensor, point.collect(), elem, true)
             }
             Some(arg) => arg.clone(),
             None => zero(ty.elem),
         };
-        let result = self.cast(&mut insts, result, ty.elem);
-        let axes = [of_axes, by_axes].concat();
-        let scalar = TensorType { elem: ty.elem, dims: Vec::new() };
-        self.binding_of(&name, &scalar, insts, &axes, |_, _, _| result)?;
-        Ok(name)
+        let value = self.cast(insts, result, ty.elem);
+        Ok(Entry { value, of_axes, by_axes })
     }
 
     /// One at a point, zero elsewhere; without a point it is all zeros.
@@ -373,6 +387,23 @@ impl Ad<'_> {
     }
 }
 
+/// A rule, and what a call gives it.
+pub(super) struct RuleCall<'a> {
+    pub(super) code: &'a Function,
+    pub(super) reverse: bool,
+    pub(super) operands: Vec<Arg>,
+    pub(super) types: Vec<TensorType>,
+    /// The types of the results of the call.
+    pub(super) results: Vec<TensorType>,
+}
+
+/// How one result follows one parameter, at a point of both.
+pub(super) struct Entry {
+    pub(super) value: Arg,
+    pub(super) of_axes: Vec<Axis>,
+    pub(super) by_axes: Vec<Axis>,
+}
+
 /// A call and the code of its rule.
 struct Isolated<'a> {
     key: &'a Key,
@@ -381,7 +412,7 @@ struct Isolated<'a> {
     inst: &'a Inst,
 }
 
-fn result_type(def: &Def) -> TensorType {
+pub(super) fn result_type(def: &Def) -> TensorType {
     match def {
         Def::Scalar(value) => TensorType { elem: value.elem, dims: Vec::new() },
         Def::Tensor(tensor) => tensor.ty.clone(),

@@ -111,7 +111,7 @@ struct Around {
 pub(super) struct Lifter<'a, 'm> {
     pub(super) ad: &'a mut Ad<'m>,
     pub(super) base: Ident,
-    loc: Loc,
+    pub(super) loc: Loc,
     /// The indices around, outermost first, and the points they run over.
     pub(super) axes: Vec<Axis>,
     pub(super) domain: Domain,
@@ -120,7 +120,7 @@ pub(super) struct Lifter<'a, 'm> {
     conditions: Vec<Around>,
     known: Known,
     /// Tensors that were local, with the indices that now lead to them.
-    locals: HashMap<Ident, Vec<Var>>,
+    pub(super) locals: HashMap<Ident, Vec<Var>>,
     pub(super) made: Vec<Binding>,
     /// Whether reductions are lifted too.
     pub(super) reductions: bool,
@@ -141,11 +141,11 @@ impl Lifter<'_, '_> {
             let mut done = Vec::new();
             match &mut inst.kind {
                 InstKind::Group(group) => self.group(group)?,
-                InstKind::Call { function, args }
+                InstKind::Call { args, .. }
                     if args.iter().any(|arg| matches!(arg, Arg::Tensor(_)))
                         || inst.results.iter().any(|def| def.as_tensor().is_some()) =>
                 {
-                    return Err(self.ad.no_tensors(function, inst.loc));
+                    done = self.batch_call(&inst)?;
                 }
                 InstKind::Reduce(_) if root && is_last => match self.root(inst)? {
                     Rooted::Stays(inst) => done.push(inst),
@@ -254,7 +254,7 @@ impl Lifter<'_, '_> {
 
     /// A binding over those indices around that it needs, with what it needs of the code before;
     /// gives those indices.
-    fn make(&mut self, name: Ident, elem: Elem, body: Region) -> R<Vec<Var>> {
+    pub(super) fn make(&mut self, name: Ident, elem: Elem, body: Region) -> R<Vec<Var>> {
         let mut uses = Uses::default();
         uses.region(&body);
         let around = self.needed(uses);
@@ -267,7 +267,7 @@ impl Lifter<'_, '_> {
         Ok(around)
     }
 
-    fn note_prefix(&mut self, name: &Ident, around: &[Var]) {
+    pub(super) fn note_prefix(&mut self, name: &Ident, around: &[Var]) {
         let all = self.axes.iter().map(|axis| axis.var).collect();
         self.ad.prefixes.insert(name.clone(), around.to_vec());
         self.ad.dims_at.insert(name.clone(), all);
@@ -284,7 +284,12 @@ impl Lifter<'_, '_> {
     }
 
     /// A clause of a lifted binding: its own guard and body with the code around.
-    fn clause(&mut self, domain: Domain, guard: Option<Region>, body: Region) -> R<Clause> {
+    pub(super) fn clause(
+        &mut self,
+        domain: Domain,
+        guard: Option<Region>,
+        body: Region,
+    ) -> R<Clause> {
         let mut uses = Uses::default();
         uses.region(&body);
         let mut insts = slice(&self.before, &mut uses);

@@ -27,6 +27,7 @@
 //! Invariants: the pass leaves no entry; what it adds is demanded by nobody but the entries that
 //! were there; integers are never differentiated.
 
+mod batched;
 mod context;
 mod contract;
 mod demand;
@@ -43,6 +44,7 @@ mod linear;
 mod note;
 mod partial;
 mod paths;
+mod presence;
 mod probe;
 mod pullback;
 mod range;

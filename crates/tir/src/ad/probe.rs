@@ -95,7 +95,7 @@ impl Ad<'_> {
     }
 
     /// A local tensor of a type, point by point.
-    fn local(
+    pub(super) fn local(
         &mut self,
         out: &mut Vec<Inst>,
         ty: &TensorType,

@@ -55,7 +55,7 @@ impl Host<'_> {
         let [of, HostArg::Value(by), copies @ ..] = &args[..] else {
             return Err(Fault::unsupported("this value", inst.loc));
         };
-        let (marks, copies) = named_copies(copies).into_iter().partition(|copy| is_mark(copy));
+        let (marks, copies) = named_copies(copies).into_iter().partition(is_mark);
         let mark = Vec::into_iter(marks).next().map(|mark: (Ident, Ident)| mark.1);
         let by = By { number: *by, copies, mark };
         let (of_ty, by_ty) = (self.type_of(of), self.type_of(&args[1]));

@@ -1,0 +1,191 @@
+//! The programs of `bench` on one, two and three threads: not a bit differs, in whatever order threads
+//! run between barriers. What is small is divided too, and limits, errors and interruptions are the same.
+
+#![cfg(feature = "native")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use einlang_codegen::Llvm;
+use einlang_driver::{
+    Executable, Failure, Native, Permits, Printer, ProjectIo, RunOptions, Session, Threads,
+};
+use einlang_source::MemoryWorld;
+
+/// Prints nothing.
+struct Silence;
+
+impl Printer for Silence {
+    fn line(&mut self, _: &str) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn build(world: &MemoryWorld) -> Executable {
+    let mut session = Session::new(world);
+    let file = session.load(Path::new("main.ein")).expect("the program is there");
+    match session.build(file) {
+        Ok(executable) => executable,
+        Err(Failure::Program(found)) => {
+            let all: Vec<_> = found.iter().map(|d| d.message.clone()).collect();
+            panic!("{}", all.join("\n"));
+        }
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+/// The outputs as they are printed, which tells floats apart bit by bit, or what went wrong.
+fn run(executable: &Executable, options: &RunOptions) -> Result<String, String> {
+    let permits = Permits::new(Path::new("."), &[], &[]).expect("a folder");
+    let mut silence = Silence;
+    let mut io = ProjectIo::new(permits, &mut silence, 0);
+    match executable.run(options, &mut io) {
+        Ok(outcome) => Ok(outcome.json().split("\"timings\"").next().unwrap_or("").to_owned()),
+        Err(Failure::Program(found)) => {
+            let each =
+                found.iter().map(|d| format!("{} {} {:?}", d.code, d.message, d.primary.span));
+            Err(each.collect::<Vec<_>>().join("\n"))
+        }
+        Err(Failure::Usage { message, .. } | Failure::Bug(message)) => panic!("{message}"),
+    }
+}
+
+fn options(n_threads: usize, native: &Native) -> RunOptions {
+    let mut options = RunOptions::default();
+    options.limits.backend = einlang_driver::Backend::Native;
+    options.limits.native = Some(native.clone());
+    options.limits.threads = Threads { most: n_threads, least_work: 0 };
+    options
+}
+
+fn native(llvm: Llvm) -> Native {
+    Native(Arc::new(llvm))
+}
+
+#[test]
+fn workloads_do_not_depend_on_threads() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../bench");
+    let entries = std::fs::read_dir(folder).expect("the folder");
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "ein"));
+    paths.sort();
+    assert!(paths.len() > 20, "{paths:?}");
+    let (one, many) = (native(Llvm::default()), native(Llvm::default()));
+    let turns = native(Llvm::default().in_turns());
+    for path in paths {
+        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&path).expect("a program");
+        let main = caller(&name, &text);
+        let world = MemoryWorld::new().with("main.ein", main).with(format!("{name}.ein"), text);
+        let executable = build(&world);
+        let right = run(&executable, &options(1, &one));
+        assert!(right.is_ok(), "{name}: {right:?}");
+        for (n_threads, native) in [(2, &many), (3, &many), (2, &turns), (3, &turns), (5, &turns)] {
+            let found = run(&executable, &options(n_threads, native));
+            assert_eq!(right, found, "{name} on {n_threads} threads");
+        }
+    }
+}
+
+/// A program that calls `run` of a workload on tensors of some numbers.
+fn caller(module: &str, text: &str) -> String {
+    let head = text.split_once("pub fn run(").expect("a function").1;
+    let head = &head[..head.find(") ->").expect("a result")];
+    let mut program = format!("mod {module};\ninput n: i32 = 7;\n");
+    let mut names = Vec::new();
+    let mut rest = head.trim();
+    while let Some((name, after)) = rest.split_once(':') {
+        let after = after.trim_start();
+        let end = match after.strip_prefix('[') {
+            Some(tensor) => tensor.find(']').map_or(after.len(), |at| at + 2),
+            None => after.find(',').unwrap_or(after.len()),
+        };
+        let (name, ty) = (name.trim(), &after[..end]);
+        program += &argument(name, ty);
+        names.push(format!("p_{name}"));
+        rest = after[end..].trim_start_matches([',', ' ', '\n']).trim();
+    }
+    program + &format!("let out = {module}::run({});\n", names.join(", "))
+}
+
+fn argument(name: &str, ty: &str) -> String {
+    let of = |elem: &str, index: &str| match elem {
+        "bool" => format!("({index}) % 3 == 1"),
+        "f32" | "f64" => format!("(({index}) % 11 + 1) as {elem} * 0.07"),
+        _ => format!("(({index}) % 3) as {elem}"),
+    };
+    let Some(tensor) = ty.strip_prefix('[').and_then(|ty| ty.strip_suffix(']')) else {
+        return match ty {
+            "f32" | "f64" => format!("let p_{name} = 0.5{ty};\n"),
+            _ => format!("let p_{name} = 4{ty};\n"),
+        };
+    };
+    let (elem, dims) = tensor.split_once(';').unwrap_or((tensor, "N"));
+    let sizes = dims.split(',').map(|dim| {
+        let words = dim.trim().split(' ').map(|word| {
+            let is_name = word.starts_with(|c: char| c.is_alphabetic());
+            if is_name { "n" } else { word }
+        });
+        words.collect::<Vec<_>>().join(" ")
+    });
+    let indices = sizes.enumerate().map(|(at, size)| (format!("i{at}"), size));
+    let (names, slots): (Vec<_>, Vec<_>) =
+        indices.map(|(name, size)| (name.clone(), format!("{name} in 0..({size})"))).unzip();
+    let primes = ["7", "5", "3", "2"];
+    let terms = names.iter().zip(primes).map(|(name, prime)| format!("{name} * {prime}"));
+    let index = terms.collect::<Vec<_>>().join(" + ");
+    format!("let p_{name}[{}] = {};\n", slots.join(", "), of(elem.trim(), &index))
+}
+
+const LONG: &str = "let n = 300;
+let x[0, i in 0..n, j in 0..n] = (i + j) as f32;
+let x[t in 1..200000, i in 0..n, j in 0..n] = x[t - 1, i, j] * 0.5 + x[t - 1, j, i] * 0.5;
+let end = sum[i in 0..n, j in 0..n](x[199999, i, j]);
+print(end);
+";
+
+#[test]
+fn limits_end_teams() {
+    let world = MemoryWorld::new().with("main.ein", format!("fn main() {{\n{LONG}}}\n"));
+    let executable = build(&world);
+    let native = native(Llvm::default());
+    for n_threads in [1, 3] {
+        let mut limited = options(n_threads, &native);
+        limited.timeout = Some(Duration::from_millis(200));
+        let start = Instant::now();
+        let ended = run(&executable, &limited).expect_err("it takes longer");
+        assert!(ended.starts_with("E0803"), "{ended}");
+        assert!(start.elapsed() < Duration::from_secs(20));
+        let stopped = options(n_threads, &native);
+        let switch = stopped.limits.interrupt.clone();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                std::thread::sleep(Duration::from_millis(200));
+                switch.set();
+            });
+            let ended = run(&executable, &stopped).expect_err("it is stopped");
+            assert!(ended.contains("interrupted"), "{ended}");
+        });
+    }
+}
+
+#[test]
+fn the_first_error_is_the_same() {
+    let text = "input k: i32 = 900;
+let x[i in 0..1000] = i as i32;
+let y[i in 0..1000] = 7 / (x[i] / 100 - 4);
+let z[i in 0..1000] = y[x[i] * 2 - k else 1] + x[i];
+print(sum[i](z[i]));
+";
+    let world = MemoryWorld::new().with("main.ein", text.to_owned());
+    let executable = build(&world);
+    let (plain, turns) = (native(Llvm::default()), native(Llvm::default().in_turns()));
+    let right = run(&executable, &options(1, &plain));
+    assert!(right.as_ref().is_err_and(|error| error.starts_with("E0701")), "{right:?}");
+    for n_threads in [2, 3, 4] {
+        for native in [&plain, &turns] {
+            assert_eq!(right, run(&executable, &options(n_threads, native)));
+        }
+    }
+}
