@@ -219,8 +219,8 @@ impl<'m> Lower<'m> {
         self.each_segment(replay, sweep, down, out, &mut |lower, parts, out| {
             let again = lower.unless_first(sweep, down, &mut |lower, out| {
                 match sweep.slots {
-                    None => lower.from_state(replay, sweep, parts, out)?,
-                    Some(slots) => lower.from_slot(replay, sweep, slots, out)?,
+                    None => lower.again_from_state(replay, sweep, parts, out)?,
+                    Some(slots) => lower.again_from_slot(replay, sweep, slots, out)?,
                 }
                 lower.move_planes(&replay.backward, sweep, down, out)
             })?;
@@ -249,7 +249,7 @@ impl<'m> Lower<'m> {
     }
 
     /// Computes a segment again from its own checkpoint.
-    fn from_state(
+    fn again_from_state(
         &mut self,
         replay: &Replay,
         sweep: Sweep,
