@@ -8,7 +8,7 @@ use einlang_tir::types::Ident;
 
 use crate::checkpoint::Checkpoint;
 use crate::decide::{
-    Storage, decide, find_replay, is_legal, isolate_sums, join_producers, resolve_subscripts,
+    Storage, decide, decide_along_time, find_replay, is_legal, isolate_sums, join_producers,
 };
 use crate::improve::{hold_budget, improve};
 use crate::ir::Kernel;
@@ -55,6 +55,9 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
     let given = choices.schedules.iter().find(|schedule| schedule.module == module.name);
     let schedule = match given {
         Some(given) => {
+            if given.replay.is_some() {
+                isolate_sums(&mut module);
+            }
             merge_groups(&mut module, given);
             match is_legal(&module, given) {
                 true => given.clone(),
@@ -95,9 +98,8 @@ fn in_segments(module: &Module, choices: &Choices) -> Option<(Module, Schedule)>
         return None;
     }
     let mut prepared = module.clone();
-    resolve_subscripts(&mut prepared);
     isolate_sums(&mut prepared);
-    let mut schedule = decide(&prepared, choices.storage).ok()?;
+    let mut schedule = decide_along_time(&prepared, choices.storage).ok()?;
     let found = find_replay(&prepared, &mut schedule, checkpoints);
     found.then_some((prepared, schedule))
 }

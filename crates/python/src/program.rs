@@ -20,6 +20,12 @@ use crate::unit::{Text, Unit};
 /// The inputs that the source does not declare, with their types.
 type Key = Vec<(String, String)>;
 
+/// What a run gives to Python: names, values, what was measured, what was stored.
+type Ran<'py> = (Vec<String>, Vec<Py<PyAny>>, Bound<'py, PyDict>, Py<Storage>);
+
+/// Inputs by name.
+type Values = Vec<(String, HostValue)>;
+
 /// A program.
 #[pyclass(frozen, subclass, dict, module = "einlang._einlang")]
 pub(crate) struct Program {
@@ -49,7 +55,7 @@ impl Program {
         py: Python<'py>,
         inputs: &Bound<'py, PyDict>,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<(Vec<String>, Vec<Py<PyAny>>, Bound<'py, PyDict>, Py<Storage>)> {
+    ) -> PyResult<Ran<'py>> {
         let (ready, given) = self.ready(py, inputs)?;
         let given = given.into_iter().map(|(name, value)| (name, Given::Value(value))).collect();
         let answer = ready.call(py, Inputs::ByName(given), progress)?;
@@ -66,11 +72,7 @@ impl Program {
 
 impl Program {
     /// The program for these inputs, and the inputs as values.
-    fn ready(
-        &self,
-        py: Python<'_>,
-        inputs: &Bound<'_, PyDict>,
-    ) -> PyResult<(Arc<Ready>, Vec<(String, HostValue)>)> {
+    fn ready(&self, py: Python<'_>, inputs: &Bound<'_, PyDict>) -> PyResult<(Arc<Ready>, Values)> {
         let mut extra: Vec<(String, Argument)> = Vec::new();
         let mut known = Vec::new();
         for (name, value) in inputs {
@@ -87,7 +89,7 @@ impl Program {
             key.push((name.clone(), type_of(py, name, &argument.value)?));
         }
         let ready = self.compiled(py, key)?;
-        let mut values: Vec<(String, HostValue)> = Vec::with_capacity(inputs.len());
+        let mut values: Values = Vec::with_capacity(inputs.len());
         for (name, value) in known {
             let want = ready.executable.inputs().find(|input| input.0 == name).map(|input| input.1);
             let argument = argument(&value, want, ready.executable.types())?;

@@ -6,6 +6,7 @@ use einlang_driver::storage;
 use crate::Shell;
 use crate::args::{CheckingArgs, HELP_TEMPLATE, ProgramArg};
 use crate::commands::failure::report;
+use crate::commands::run::CheckpointArg;
 use crate::exit::{Exit, Stop};
 
 const EXAMPLES: &str = "\
@@ -28,6 +29,8 @@ pub(crate) struct ExplainStorageArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    checkpoint: CheckpointArg,
+    #[command(flatten)]
     checking: CheckingArgs,
 }
 
@@ -37,7 +40,10 @@ pub(crate) fn run(args: &ExplainStorageArgs, shell: &Shell) -> Result<Exit, Stop
         let report = executable.storage();
         match args.json {
             true => format!("{}\n", storage::json(&report, sources)),
-            false => storage::table(&report, sources),
+            false => {
+                let segments = executable.segments(args.checkpoint.plan());
+                storage::table(&report, sources) + &segments
+            }
         }
     })
 }

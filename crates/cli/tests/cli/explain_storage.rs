@@ -38,3 +38,27 @@ fn mistakes() {
     let output = ["explain-storage", "grid.ein", "--outputs", "korner"];
     sandbox.transcript("explain-storage-output", &output).ends_with(2);
 }
+
+const LONG: &str = "\
+input T: i32 = 1000000;
+input a: f64 = 0.9;
+input x0: f64 = 0.5;
+let x[0] = x0;
+let x[t in 1..T] = a * sin(x[t - 1]) + 0.1;
+let loss = x[last] * x[last];
+let slope = @loss / @a;
+let start = @loss / @x0;
+";
+
+#[test]
+fn trajectories_that_are_computed_again() {
+    let sandbox = Sandbox::with("long.ein", LONG);
+    let explained = |name: &str, plan: &[&str]| {
+        let call = ["explain-storage", "long.ein", "--outputs", "slope,start"];
+        sandbox.transcript(name, &[&call, plan].concat()).ends_with(0);
+    };
+    explained("explain-storage-budget", &[]);
+    explained("explain-storage-sqrt", &["--checkpoint", "sqrt"]);
+    explained("explain-storage-binomial", &["--checkpoint", "binomial:3"]);
+    explained("explain-storage-no-checkpoints", &["--checkpoint", "none"]);
+}

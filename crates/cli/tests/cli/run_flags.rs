@@ -180,3 +180,17 @@ mod unix {
         assert_eq!(files, 2, "no temporary file is left");
     }
 }
+
+#[test]
+fn checkpoints_have_a_plan() {
+    let sandbox = Sandbox::with("m.ein", "let x = 1;\n");
+    let wrong = |name: &str, plan: &str| {
+        sandbox.transcript(name, &["run", "m.ein", "--checkpoint", plan]).ends_with(2);
+    };
+    wrong("run-unknown-checkpoint", "cube");
+    wrong("run-no-checkpoints", "binomial:0");
+    wrong("run-wrong-budget", "budget:much");
+    for plan in ["none", "sqrt", "binomial:5", "budget:1M"] {
+        sandbox.einlang(&["run", "m.ein", "--checkpoint", plan]).ends_with(0);
+    }
+}

@@ -5,6 +5,7 @@
 
 mod hints;
 mod json;
+mod segments;
 mod table;
 mod words;
 

@@ -8,11 +8,15 @@
 use std::path::{Path, PathBuf};
 
 use einlang_driver::{lowering, pipeline};
+use einlang_loops::checkpoint::Checkpoint;
+use einlang_loops::plan::{Choices, plan};
+use einlang_loops::schedule::Checkpoints;
 use einlang_sema::lower;
 use einlang_sema::shapes::Options;
 use einlang_source::{MemoryWorld, Sources};
 use einlang_tir::module::Module;
 use einlang_tir::passes::{Ctx, PASSES, run_passes};
+use einlang_tir::types::Ident;
 use einlang_tir::work::{Counts, work_of};
 
 fn module(text: &str, outputs: &[&str]) -> Module {
@@ -131,6 +135,32 @@ fn programs_take_no_more_than_they_say() {
     }
     let expected = std::fs::read_to_string(&recorded).unwrap_or_default();
     assert_eq!(table, expected, "EINLANG_BLESS=1 rewrites the table");
+}
+
+/// With checkpoints, what is computed again is the recurrence, once.
+#[test]
+fn a_trajectory_is_computed_again_once() {
+    let text = std::fs::read_to_string(folder().join("lstm.ein")).expect("a text");
+    let outputs: Vec<&str> = said(&text, "outputs").split(", ").collect();
+    let value = work(&text, &[said(&text, "value")]);
+    let choices =
+        Choices { checkpoint: Checkpoint::Segments(Checkpoints::Sqrt), ..Default::default() };
+    let planned = plan(&module(&text, &outputs), &choices).expect("a plan");
+    let replay = planned.schedule.replay.expect("segments");
+    let parts = replay.forward.iter().filter(|part| part.again);
+    let groups = planned.module.groups.iter();
+    let is_again = |name: &Ident| parts.clone().any(|part| part.group == *name);
+    let again = groups.filter(|group| is_again(&group.bindings[0].name));
+    let names: Vec<Ident> =
+        again.flat_map(|group| &group.bindings).map(|binding| binding.name.clone()).collect();
+    assert!(!names.is_empty());
+    let all = work(&text, &outputs);
+    let more = work_of(&planned.module, &names, &[]).counts().expect("extents are numbers");
+    let products = |counts: Counts| counts.multiplications as f64;
+    assert!(products(more) <= products(value), "{more:?} of {value:?}");
+    assert!(products(all) <= 3.0 * products(value), "{all:?} of {value:?}");
+    assert!(products(all) + products(more) <= 4.0 * products(value));
+    println!("lstm: value {value:?}, gradient {all:?}, again {more:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! Nothing of a schedule from a file is believed: every clause must occur once, every dependence must
 //! be carried by a loop or run from an earlier phase to a later one, a window must be at least as wide
 //! as the proof for this very nest asks for, and what is computed at its reads must be one clause for
-//! the whole box. Groups that read themselves at data keep the order that was found, because that
+//! the whole box. What is computed again in segments must be what would be found. Groups that read themselves at data keep the order that was found, because that
 //! order decides which of those reads are errors.
 
 use std::collections::BTreeSet;
@@ -17,6 +17,7 @@ use super::at_reads::may_be_at_reads;
 use super::distance::{distance, never_negative};
 use super::fuse::statements;
 use super::private::private_dimensions;
+use super::replay::find_replay;
 use super::windows::{Observers, is_stored, needed_windows};
 use super::{all_groups, nest_of, reads_itself_by_data};
 use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule};
@@ -29,6 +30,13 @@ pub fn is_legal(module: &Module, schedule: &Schedule) -> bool {
     let inline: Vec<_> = tensors.filter(|t| t.compute == Compute::AtReads).collect();
     if !inline.iter().all(|tensor| may_be_at_reads(module, &tensor.name)) {
         return false;
+    }
+    if let Some(replay) = &schedule.replay {
+        let mut found = Schedule { replay: None, ..schedule.clone() };
+        find_replay(module, &mut found, replay.checkpoints);
+        if found != *schedule {
+            return false;
+        }
     }
     groups.len() == schedule.groups.len()
         && groups.iter().all(|group| {

@@ -49,7 +49,7 @@ pub(crate) use at_reads::whole_uses;
 pub use join::join_producers;
 pub use legal::is_legal;
 pub use replay::find_replay;
-pub(crate) use replay::{is_fixed, isolate_sums, resolve_subscripts, sum_of, sum_over};
+pub(crate) use replay::{is_fixed, isolate_sums, sum_of, sum_over};
 
 /// How much of a recurrence is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -65,6 +65,13 @@ pub enum Storage {
 pub fn decide(module: &Module, storage: Storage) -> Result<Schedule, NotLowered> {
     let mut schedule = decide_order(module, storage)?;
     roles::choose_roles(module, storage, &mut schedule);
+    Ok(schedule)
+}
+
+/// A schedule whose recurrences run along time, so that they can be cut into segments.
+pub(crate) fn decide_along_time(module: &Module, storage: Storage) -> Result<Schedule, NotLowered> {
+    let mut schedule = decide_order(module, storage)?;
+    roles::choose_lanes_alone(module, &mut schedule);
     Ok(schedule)
 }
 

@@ -29,6 +29,32 @@ use crate::schedule::{GroupSchedule, Nest, Role, Schedule};
 pub(super) fn choose_roles(module: &Module, storage: Storage, schedule: &mut Schedule) {
     let works = Works::new(module, schedule);
     reorder_recurrences(module, storage, &works, schedule);
+    choose_lanes(module, &works, schedule);
+}
+
+/// Lanes for a schedule whose loops stay as they are: no tiles, no panels, no other order.
+pub(super) fn choose_lanes_alone(module: &Module, schedule: &mut Schedule) {
+    choose_lanes(module, &Works::new(module, schedule), schedule);
+    for group in &mut schedule.groups {
+        group.packs.clear();
+        group.nest = without_tiles(&group.nest);
+    }
+}
+
+/// A nest without loops that only divide the points of a clause.
+fn without_tiles(nest: &Nest) -> Nest {
+    match nest {
+        Nest::Points { .. } => nest.clone(),
+        Nest::Phases(phases) => Nest::Phases(phases.iter().map(without_tiles).collect()),
+        Nest::Loop { forms, tile: None, role: Role::Seq, inner } => {
+            let inner = Box::new(without_tiles(inner));
+            Nest::Loop { forms: forms.clone(), tile: None, role: Role::Seq, inner }
+        }
+        Nest::Loop { inner, .. } => without_tiles(inner),
+    }
+}
+
+fn choose_lanes(module: &Module, works: &Works<'_>, schedule: &mut Schedule) {
     let top: HashSet<_> = module.groups.iter().flat_map(|g| &g.bindings).map(|b| &b.name).collect();
     let mut chains = false;
     for group in all_groups(module) {
@@ -39,7 +65,7 @@ pub(super) fn choose_roles(module: &Module, storage: Storage, schedule: &mut Sch
         let place = schedule.groups.iter_mut();
         let mut place = place.filter(|g| g.tensors.first().is_some_and(|t| t.name == first.name));
         let Some(decided) = place.next() else { continue };
-        let mut choosing = Choosing { group, works: &works, tiling, is_top, chains: false };
+        let mut choosing = Choosing { group, works, tiling, is_top, chains: false };
         let mut nest = std::mem::replace(&mut decided.nest, Nest::Phases(Vec::new()));
         choosing.nest(&mut nest, &mut Vec::new(), decided);
         decided.nest = nest;

@@ -35,7 +35,11 @@ pub(crate) fn hold_budget(kernel: &mut Kernel, names: &HashSet<Ident>, bytes: u6
                     first.append(&mut of.body.stmts);
                     of.body.stmts = first;
                 }
+                let until = of.until.clone();
                 held.push(Stmt::Loop(of));
+                if let Some(until) = until {
+                    holding.count_open(&until, &mut held);
+                }
             }
             other => held.push(other),
         }
@@ -99,12 +103,28 @@ impl Holding<'_> {
             return;
         }
         let size = self.size(&buffer, out);
+        self.add(size, out);
+    }
+
+    fn add(&mut self, size: Value, out: &mut Vec<Stmt>) {
         let total = match self.total {
             None => size,
             Some(before) => self.op(Op::Add, vec![before.into(), size.into()], Elem::F64, out),
         };
         self.total = Some(total);
         self.hold(total, out);
+    }
+
+    /// Counts what an open axis has become.
+    fn count_open(&mut self, until: &UntilLoop, out: &mut Vec<Stmt>) {
+        for buffer in &until.buffers {
+            let Some(buffer) = self.of_names(*buffer) else { continue };
+            let plane = self.size(&buffer, out);
+            let planes = self.float(&Quasi::from(until.extent), out);
+            let args = vec![plane.into(), planes.into()];
+            let size = self.op(Op::Mul, args, Elem::F64, out);
+            self.add(size, out);
+        }
     }
 
     fn hold(&mut self, bytes: Value, out: &mut Vec<Stmt>) {

@@ -103,7 +103,7 @@ impl Lower<'_> {
         if reduction.domain.dims().first() != Some(time) {
             return Ok(false);
         }
-        let (ranges, _) = super::scan::ranges_of(&reduction.domain, &self.context)?;
+        let (ranges, within) = super::scan::ranges_of(&reduction.domain, &self.context)?;
         let points = self.points_left(&ranges, lengths, *start, out)?;
         let (point, one) = (self.kernel.vars.index("point"), self.kernel.vars.index("one"));
         let rounds = [Quasi::from(*length), Quasi::from(points)].map(MinMax::Value);
@@ -128,7 +128,7 @@ impl Lower<'_> {
         out.push(Stmt::Fold(Box::new(Fold {
             results: vec![result],
             ranges,
-            within: None,
+            within,
             guard: None,
             body,
             combine: Combine::Pairs(Op::Add),

@@ -75,8 +75,10 @@ impl<'m> Lower<'m> {
         for group in apart(Time::Between) {
             self.top_group(group, out)?;
         }
-        self.memory_of(replay, &replay.backward, sweep, out)?;
-        self.backward(replay, sweep, out)?;
+        if !replay.backward.is_empty() {
+            self.memory_of(replay, &replay.backward, sweep, out)?;
+            self.backward(replay, sweep, out)?;
+        }
         for group in apart(Time::After) {
             self.top_group(group, out)?;
         }

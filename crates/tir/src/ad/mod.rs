@@ -44,6 +44,7 @@ mod linear;
 mod note;
 mod partial;
 mod paths;
+mod presence;
 mod probe;
 mod pullback;
 mod range;

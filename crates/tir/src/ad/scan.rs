@@ -51,6 +51,10 @@ impl Ad<'_> {
         let states: Option<Vec<Value>> = inst.results.iter().map(Def::as_scalar).collect();
         let states = states.ok_or_else(|| Fault::unsupported("a reduction to tensors", loc))?;
         let [var] = reduction.domain.dims()[..] else {
+            if let Start::Init(init) = reduction.start.clone() {
+                let insts = self.with_presence(inst, reduction, init, &states)?;
+                return Ok((Vec::new(), insts));
+            }
             return self.nested_scan(inst, reduction, &states);
         };
         let is_local = |var: &einlang_index::Var| {

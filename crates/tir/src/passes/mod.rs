@@ -8,6 +8,7 @@ mod fold_constants;
 mod inline_calls;
 mod lift_locals;
 mod name_subscripts;
+mod short_axes;
 mod simplify;
 mod split_clauses;
 

@@ -5,7 +5,8 @@
 //! which point it is: it can be a window's last, and its adjoint is a gather. Only arithmetic in 64 bits
 //! is followed, with at most one number that needs them: where that wraps around, the subscript is far
 //! outside of every axis, as its expression is. Reads of what is being defined stay as they are, for
-//! they do not decide its order.
+//! they do not decide its order. A product of a short index and a symbol is an expression once there is
+//! a clause for each value of the index (`short_axes.rs`).
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,6 +14,7 @@ use einlang_index::{Quasi, Var};
 use einlang_source::Diagnostics;
 
 use super::Ctx;
+use super::short_axes::{divide_short_axes, prove_reads};
 use crate::module::{Group, Module, SymbolSource};
 use crate::op::Op;
 use crate::region::{Arg, Def, Inst, InstKind, Place, Region, Subscript};
@@ -26,13 +28,15 @@ pub fn name_subscripts(module: &mut Module, _: &Ctx) -> Result<(), Diagnostics> 
             symbols.insert(name.clone(), symbol.var);
         }
     }
-    if symbols.is_empty() {
+    let divided = divide_short_axes(module);
+    if symbols.is_empty() && divided.is_empty() {
         return Ok(());
     }
     let wide = |name: &Ident| module.tensor_type(name).is_none_or(|ty| ty.elem.bits() > 32);
     let wide = symbols.iter().filter(|(name, _)| wide(name)).map(|(_, var)| *var).collect();
     let mut naming = Naming { symbols, wide, known: HashMap::new(), own: Vec::new() };
     module.groups.iter_mut().for_each(|group| naming.group(group));
+    prove_reads(module, &divided);
     Ok(())
 }
 
@@ -90,7 +94,9 @@ impl Naming {
     fn is_exact(&self, expr: &Quasi) -> bool {
         let Some(affine) = expr.as_affine() else { return false };
         let wide = affine.terms().iter().filter(|(var, _)| self.wide.contains(var));
+        let small = |(_, factor): &(Var, i64)| factor.unsigned_abs() < 1 << 16;
         wide.clone().count() <= 1
+            && affine.terms().iter().all(small)
             && wide.clone().all(|(_, factor)| factor.abs() == 1)
             && affine.constant_part().unsigned_abs() < 1 << 32
     }
@@ -110,6 +116,11 @@ impl Naming {
                     (Op::Cast, [x]) => Some(x.clone()),
                     (Op::Add, [x, y]) => x.add(y).ok(),
                     (Op::Sub, [x, y]) => x.sub(y).ok(),
+                    (Op::Mul, [x, y]) => match (x.as_constant(), y.as_constant()) {
+                        (Some(x), _) => y.scale(x).ok(),
+                        (_, Some(y)) => x.scale(y).ok(),
+                        _ => None,
+                    },
                     _ => None,
                 }
             }

@@ -4,11 +4,12 @@
 //! of them at once, unless time is cut into segments. Then the forward sweep keeps a checkpoint per
 //! segment, and the backward sweep computes a segment of the recurrence again before it reads it.
 //! Everything that goes with either recurrence point by point along time runs in the same segments:
-//! maps, and sums over time, whose terms are added up segment by segment.
+//! maps, and sums over time, whose terms are added up segment by segment. A recurrence that follows
+//! another one in the same direction, such as its tangent, runs in the same segments and needs no second sweep.
 //!
 //! | file | finds |
 //! |---|---|
-//! | `resolve.rs`, `isolate.rs` | (they prepare a module: subscripts, sums) |
+//! | `isolate.rs` | sums, which become bindings of their own first |
 //! | `reads.rs` | what a group reads |
 //! | `shape.rs` | how a group can run along time |
 //! | `place.rs` | which planes a read is of |
@@ -23,7 +24,6 @@ mod isolate;
 mod place;
 mod planes;
 mod reads;
-mod resolve;
 mod shape;
 mod stage;
 
@@ -31,18 +31,18 @@ use einlang_tir::module::Module;
 use einlang_tir::types::Ident;
 
 use self::planes::planes;
-use self::stage::{Groups, Stages};
+use self::stage::{Groups, Stage, Stages};
 use super::at_reads::needed_by_outputs;
 use crate::schedule::{Checkpoints, Compute, Schedule};
 
 pub(crate) use isolate::isolate_sums;
 pub(crate) use place::is_fixed;
-pub(crate) use resolve::resolve_subscripts;
 pub(crate) use shape::{sum_of, sum_over};
 
 /// Decides what is computed again in segments; whether there is anything.
 pub fn find_replay(module: &Module, schedule: &mut Schedule, checkpoints: Checkpoints) -> bool {
-    if !schedule.packs.is_empty() {
+    // Sums of fused products have another association.
+    if !schedule.packs.is_empty() || schedule.fma {
         return false;
     }
     let mut sums = sums_at_reads(module, schedule);
@@ -50,11 +50,15 @@ pub fn find_replay(module: &Module, schedule: &mut Schedule, checkpoints: Checkp
         let mut stored = schedule.clone();
         store(&mut stored, &sums);
         let groups = Groups::of(module, &stored);
-        let seeds = (0..module.groups.len()).filter(|seed| !groups.skipped[*seed]);
-        let found = seeds.into_iter().find_map(|seed| {
-            let stages = Stages::from(&groups, seed)?.with_producers();
-            planes(&groups, &stages, &stored, checkpoints)
-        });
+        let find = |wanted: Stage| {
+            let mut seeds = (0..module.groups.len()).filter(|seed| !groups.skipped[*seed]);
+            seeds.find_map(|seed| {
+                let stages = Stages::from(&groups, seed)?.with_producers();
+                planes(&groups, &stages, &stored, checkpoints, wanted)
+            })
+        };
+        // Recurrences that follow another one in its direction need no second sweep.
+        let found = find(Stage::Backward).or_else(|| find(Stage::Forward));
         let Some(replay) = found else { return false };
         // What is no sum over time is computed where it is read after all.
         let parts = || replay.forward.iter().chain(&replay.backward);

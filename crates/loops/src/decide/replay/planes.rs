@@ -27,12 +27,13 @@ struct Near {
     high: i64,
 }
 
-/// The sweeps, if something is gained by them.
+/// The sweeps, if something is gained by them: a recurrence in the wanted one reads another whole.
 pub(super) fn planes(
     groups: &Groups<'_>,
     stages: &Stages<'_, '_>,
     schedule: &Schedule,
     checkpoints: Checkpoints,
+    wanted: Stage,
 ) -> Option<Replay> {
     let near = near_reads(groups, stages);
     let marked = needs_marks(groups.module, &groups.facts);
@@ -43,11 +44,20 @@ pub(super) fn planes(
             || groups.observers.sees_all_of(tensor)
             || scheduled.is_none_or(|tensor| is_of_one_round(tensor, stages, &near))
     };
+    let whole = |tensor: &Ident| {
+        let axis = stages.axis(tensor);
+        let scheduled = schedule.tensor(tensor).map(|tensor| &tensor.storage[..]);
+        let layout = axis.and_then(|axis| scheduled.and_then(|storage| storage.get(axis)));
+        !matches!(layout, Some(Layout::Mod(_)))
+    };
+    let is_loop = |at: usize| matches!(groups.shapes[at], Shape::Loop(..));
     let gained = near.iter().any(|read| {
         stages.stages[read.home] == Stage::Forward
-            && stages.stages[read.reader] == Stage::Backward
-            && matches!(groups.shapes[read.reader], Shape::Loop(..))
+            && stages.stages[read.reader] == wanted
+            && read.home != read.reader
+            && (is_loop(read.reader) && is_loop(read.home))
             && !stored(&read.tensor)
+            && whole(&read.tensor)
     });
     if !gained {
         return None;

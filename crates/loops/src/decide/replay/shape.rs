@@ -101,5 +101,11 @@ pub(crate) fn sum_over(reduction: &Reduction) -> Option<(Var, i64)> {
     }
     let plain = others.is_empty() || (is_box && reduction.guard.is_none());
     let first = time.lo.as_constant().filter(|first| *first >= 0)?;
-    (is_float && is_sum && plain && within.is_none()).then_some((time.var, first))
+    // A condition on what is outside holds for all terms or for none.
+    let dims = reduction.domain.dims();
+    let outside = within.is_none_or(|within| {
+        let mut sets = within.sets().iter();
+        sets.all(|set| !dims.iter().any(|dim| set.mentions(*dim)))
+    });
+    (is_float && is_sum && plain && outside).then_some((time.var, first))
 }

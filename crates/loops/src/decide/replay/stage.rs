@@ -12,6 +12,9 @@ use super::reads::{Reads, Seen};
 use super::shape::{Shape, shape};
 use crate::schedule::{Compute, Schedule};
 
+/// Shorter axes are not taken for time only because something reads along them.
+const SHORT: i64 = 32;
+
 /// The sweeps, and what comes before, between and after them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Stage {
@@ -320,7 +323,10 @@ impl Stages<'_, '_> {
         let candidates = self.candidates(group);
         let is_long = |axes: &[usize]| {
             let mut own = bindings.iter().zip(axes);
-            own.all(|(binding, axis)| binding.axes[*axis].dim.extent.as_constant().is_none())
+            let short = |extent: i64| extent < SHORT;
+            own.all(|(binding, axis)| {
+                !binding.axes[*axis].dim.extent.as_constant().is_some_and(short)
+            })
         };
         let runs = |axes: &&Vec<usize>| {
             let forward = match &self.groups.shapes[group] {

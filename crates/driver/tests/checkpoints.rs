@@ -1,0 +1,205 @@
+//! Derivatives through long recurrences are the same bits however trajectories are kept, and with
+//! checkpoints they take little memory.
+//!
+//! `EINLANG_CASES=2000 cargo test -p einlang-driver --test checkpoints` tries more programs.
+
+use std::path::Path;
+
+use einlang_driver::run::{Executable, RunOptions};
+use einlang_driver::{Backend, Checkpoint, Given, Session};
+use einlang_interp::io::MemoryIo;
+use einlang_interp::value::HostValue;
+use einlang_source::MemoryWorld;
+use einlang_testkit::generate::Source;
+
+/// Inputs that programs may have besides `T`.
+const INPUTS: &[(&str, &str)] = &[
+    ("W", "[[0.3, -0.2, 0.5], [0.1, 0.4, -0.3], [-0.6, 0.2, 0.1]]"),
+    ("w", "[0.3, -0.2, 0.5, 0.7]"),
+    ("g0", "[0.3, -0.2, 0.5, 0.7, 0.1]"),
+];
+
+fn plan(text: &str) -> Checkpoint {
+    Checkpoint::parse(text, |bytes| bytes.parse().map_err(|_| "bytes".to_owned())).expect("a plan")
+}
+
+fn bits(value: &HostValue) -> Vec<u64> {
+    match (value.as_scalar(), value.as_tensor()) {
+        (Some(scalar), _) => vec![scalar.bits()],
+        (None, Some(tensor)) => tensor.consts().map(|constant| constant.bits()).collect(),
+        (None, None) => format!("{value:?}").bytes().map(u64::from).collect(),
+    }
+}
+
+/// The bits of all outputs, and the most memory that was in use.
+fn run(executable: &Executable, text: &str, steps: usize, checkpoint: &str) -> (Vec<u64>, u64) {
+    let mut options = RunOptions::default();
+    options.limits.backend = Backend::Bytecode;
+    options.limits.checkpoint = plan(checkpoint);
+    options.inputs.push(("T".to_owned(), Given::Text(steps.to_string())));
+    for (name, value) in INPUTS {
+        if text.contains(&format!("input {name}:")) {
+            options.inputs.push(((*name).to_owned(), Given::Text((*value).to_owned())));
+        }
+    }
+    let outcome = executable.run(&options, &mut MemoryIo::default());
+    let outcome = outcome.unwrap_or_else(|why| panic!("{checkpoint}, {steps}: {why:?}\n{text}"));
+    let report = &options.limits.report;
+    let fell_back = report.regions().into_iter().find(|region| region.fallback.is_some());
+    assert!(fell_back.is_none(), "{checkpoint}, {steps}: {fell_back:?}\n{text}");
+    (outcome.outputs.iter().flat_map(|o| bits(&o.value)).collect(), report.peak())
+}
+
+fn built(text: &str, check: impl FnOnce(&Executable)) {
+    let world = MemoryWorld::new();
+    let mut session = Session::new(&world);
+    let file = session.add_text("checkpoint.ein", text);
+    match session.build(file) {
+        Ok(executable) => check(&executable),
+        Err(why) => panic!("{why:?}\n{text}"),
+    }
+}
+
+#[test]
+fn plans_give_the_same_bits() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/checkpoint");
+    let mut paths: Vec<_> = std::fs::read_dir(folder)
+        .expect("the folder")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "ein"))
+        .collect();
+    paths.sort();
+    assert!(paths.len() >= 10);
+    for path in paths {
+        let text = std::fs::read_to_string(&path).expect("a program");
+        built(&text, |executable| {
+            for steps in [2, 3, 128, 129, 400, 1000] {
+                let (wanted, full) = run(executable, &text, steps, "none");
+                for checkpoint in ["sqrt", "binomial:1", "binomial:2", "binomial:4", "budget:1000"]
+                {
+                    let (found, least) = run(executable, &text, steps, checkpoint);
+                    assert_eq!(found, wanted, "{checkpoint}, {steps}: {}", path.display());
+                    assert!(
+                        steps < 1000 || least < full || text.contains("@loss / @r)"),
+                        "{checkpoint}: {least} of {full} bytes: {}",
+                        path.display()
+                    );
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn memory_grows_with_the_root_of_the_steps() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/checkpoint/scalar.ein");
+    let text = std::fs::read_to_string(path).expect("a program");
+    built(&text, |executable| {
+        let (_, small) = run(executable, &text, 10_000, "sqrt");
+        let (found, large) = run(executable, &text, 1_000_000, "sqrt");
+        let (wanted, full) = run(executable, &text, 1_000_000, "none");
+        assert_eq!(found, wanted);
+        // Two segments of 1024 planes, a checkpoint for each of 977, and a few small things.
+        assert!(large < 8 * (2 * 1025 + 977) + 1000, "{large} bytes");
+        assert!(large < 10 * small && full > 500 * large, "{small}, {large} and {full} bytes");
+    });
+}
+
+#[test]
+fn the_budget_is_what_is_kept_at_most() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/checkpoint/scalar.ein");
+    let text = std::fs::read_to_string(path).expect("a program");
+    built(&text, |executable| {
+        // Two trajectories of 8 bytes a step.
+        let (_, within) = run(executable, &text, 10_000, "budget:160000");
+        let (_, beyond) = run(executable, &text, 10_001, "budget:160000");
+        assert!(within >= 160_000, "{within} bytes");
+        assert!(beyond < 90_000, "{beyond} bytes");
+    });
+}
+
+/// A recurrence of a few values with random terms, and a loss of its points.
+fn random_program(source: &mut Source) -> String {
+    let names = ["a", "b", "c"];
+    let n_states = 1 + source.pick(&[0, 0, 1, 2]);
+    let lookback = source.pick(&[1, 1, 2, 3]);
+    let vector = source.pick(&[false, true]);
+    let down = source.pick(&[false, false, true]);
+    let axis = if vector { ", j in 0..4" } else { "" };
+    let own = |name: &str, offset: i64| {
+        let at = if down { format!("t + {offset}") } else { format!("t - {offset}") };
+        if vector { format!("{name}[{at}, j]") } else { format!("{name}[{at}]") }
+    };
+    let mut text =
+        "input T: i32 = 10;\nfn main() {\n    let p = 0.7f64;\n    let q = 0.2f64;\n".to_owned();
+    text += "    let u[t in 0..T] = cos(t as f64);\n";
+    for name in &names[..n_states] {
+        for base in 0..lookback {
+            let at = if down { format!("(T - {})", base + 1) } else { base.to_string() };
+            text += &format!("    let {name}[{at}{axis}] = 0.{}f64 * q;\n", base + 3);
+        }
+    }
+    let mutual = n_states > 1 && source.pick(&[false, true]);
+    for (number, name) in names[..n_states].iter().enumerate() {
+        let mut terms = Vec::new();
+        if mutual {
+            terms.push(format!("0.1 * {}", own(names[(number + 1) % n_states], 1)));
+        }
+        for _ in 0..source.pick(&[1, 2, 3]) {
+            let read = own(source.pick(&names[..=number]), source.pick(&[1, lookback]));
+            terms.push(match source.pick(&[0, 1, 2, 3]) {
+                0 => format!("p * sin({read})"),
+                1 => format!("q * {read} * {read}"),
+                2 => format!("0.3 * tanh({read} + u[t])"),
+                _ => format!("0.5 * {read} * cos(p * {read})"),
+            });
+        }
+        if vector && source.pick(&[false, true]) {
+            let at = if down { "t + 1" } else { "t - 1" };
+            terms.push(format!("0.1 * sum[k in 0..4]({name}[{at}, k] * p)"));
+        }
+        let range = match down {
+            false => format!("{lookback}..T"),
+            true => format!("0..T - {lookback}"),
+        };
+        text += &format!("    let {name}[t in {range}{axis}] = {};\n", terms.join(" + "));
+    }
+    let first = names[0];
+    let last = names[n_states - 1];
+    let end = if down { "0" } else { "last" };
+    let element = |name: &str| {
+        if vector { format!("{name}[{end}, 2]") } else { format!("{name}[{end}]") }
+    };
+    let loss = match (source.pick(&[0, 1, 2, 3]), vector) {
+        (0, _) => format!("{0} * {0}", element(first)),
+        (1, false) => format!("sum[t in 0..T]({last}[t] * {first}[t])"),
+        (1, true) => format!("sum[t in 0..T, j in 0..4]({last}[t, j] * {first}[t, j])"),
+        (2, false) => format!("sum[t in 1..T]({first}[t] * u[t]) + {}", element(last)),
+        (2, true) => format!("sum[t in 1..T]({first}[t, 1] * u[t]) + {}", element(last)),
+        (_, false) => format!("sin({}) + {}", element(first), element(last)),
+        (_, true) => format!("sum[j in 0..4]({first}[{end}, j] * {last}[{end}, j])"),
+    };
+    text += &format!("    let loss = {loss};\n    (loss, @loss / @p, @loss / @q)\n}}\n");
+    text
+}
+
+#[test]
+fn random_recurrences_give_the_same_bits() {
+    let wanted = std::env::var("EINLANG_CASES").ok().and_then(|text| text.parse().ok());
+    let (n_programs, mut n_smaller) = (wanted.unwrap_or(40_u64), 0);
+    for seed in 0..n_programs {
+        let mut source = Source::from_seed(seed);
+        let text = random_program(&mut source);
+        let steps = source.pick(&[5, 130, 260, 513]);
+        let plan = source.pick(&["binomial:1", "binomial:2", "binomial:3", "budget:3000"]);
+        built(&text, |executable| {
+            let (wanted, full) = run(executable, &text, steps, "none");
+            for checkpoint in ["sqrt", plan] {
+                let (found, least) = run(executable, &text, steps, checkpoint);
+                assert_eq!(found, wanted, "{seed}, {checkpoint}, {steps}:\n{text}");
+                n_smaller += u64::from(least != full);
+            }
+        });
+    }
+    assert!(n_smaller > n_programs / 2, "only {n_smaller} of {n_programs} used checkpoints");
+}
