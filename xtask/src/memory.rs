@@ -45,8 +45,8 @@ const ROWS: [Row; 6] = [
         name: "gradient",
         output: "slope",
         with: &["--checkpoint", "sqrt", "--input", "T=10000"],
-        most: 8 * (2 * 129 + 79) + 1024,
-        what: "two segments of 129 planes, 79 checkpoints, and 1024 bytes",
+        most: 8 * (2 * 257 + 40) + 1024,
+        what: "two segments of 257 planes, 40 checkpoints, and 1024 bytes",
     },
     Row {
         name: "gradient",

@@ -1,5 +1,5 @@
-//! Machine code gives the same bits however trajectories are kept. Without LLVM it is bytecode, which
-//! `einlang-driver` tests at more extents.
+//! Machine code gives the same values however trajectories are kept. Without LLVM it is bytecode, which
+//! `einlang-driver` tests at more extents and to the bit.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,8 +32,25 @@ fn run(path: &Path, steps: usize, checkpoint: &str) -> (Value, u64) {
     (all["outputs"].clone(), bytes)
 }
 
+/// The same structure, and numbers that differ by the association of sums at most.
+fn agree(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| agree(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| agree(a, b)))
+        }
+        (Value::Number(a), Value::Number(b)) => match (a.as_f64(), b.as_f64()) {
+            (Some(a), Some(b)) => (a - b).abs() <= 1e-4 * (1.0 + a.abs()),
+            _ => false,
+        },
+        (a, b) => a == b,
+    }
+}
+
 #[test]
-fn plans_give_the_same_bits() {
+fn plans_give_the_same_values() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/checkpoint");
     let files = std::fs::read_dir(folder).expect("the folder");
     let mut paths: Vec<PathBuf> = files.map(|file| file.expect("a file").path()).collect();
@@ -43,7 +60,7 @@ fn plans_give_the_same_bits() {
             let (wanted, _) = run(&path, steps, "none");
             for checkpoint in ["sqrt", "binomial:2", "budget:500"] {
                 let (found, _) = run(&path, steps, checkpoint);
-                assert_eq!(found, wanted, "{checkpoint}, {steps}: {}", path.display());
+                assert!(agree(&found, &wanted), "{checkpoint}, {steps}: {}", path.display());
             }
         }
     }

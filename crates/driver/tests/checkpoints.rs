@@ -1,5 +1,6 @@
-//! Derivatives through long recurrences are the same bits however trajectories are kept, and with
-//! checkpoints they take little memory.
+//! Derivatives through long recurrences are the same however trajectories are kept, and with checkpoints
+//! they take little memory. They are the same to the bit unless sums run in lanes: sums over time are
+//! added up in pairs of segments then, and otherwise from the first block to the last.
 //!
 //! `EINLANG_CASES=2000 cargo test -p einlang-driver --test checkpoints` tries more programs.
 
@@ -11,6 +12,8 @@ use einlang_interp::io::MemoryIo;
 use einlang_interp::value::HostValue;
 use einlang_source::MemoryWorld;
 use einlang_testkit::generate::Source;
+use einlang_tir::constant::Const;
+use einlang_tir::types::Elem;
 
 /// Inputs that programs may have besides `T`.
 const INPUTS: &[(&str, &str)] = &[
@@ -19,20 +22,37 @@ const INPUTS: &[(&str, &str)] = &[
     ("g0", "[0.3, -0.2, 0.5, 0.7, 0.1]"),
 ];
 
+/// Programs with gradients by vectors and matrices, whose sums over time run in lanes.
+const IN_LANES: &[&str] = &["batch", "grid3", "lstm", "rnn", "row_grid", "stacked"];
+
 fn plan(text: &str) -> Checkpoint {
     Checkpoint::parse(text, |bytes| bytes.parse().map_err(|_| "bytes".to_owned())).expect("a plan")
 }
 
-fn bits(value: &HostValue) -> Vec<u64> {
-    match (value.as_scalar(), value.as_tensor()) {
-        (Some(scalar), _) => vec![scalar.bits()],
-        (None, Some(tensor)) => tensor.consts().map(|constant| constant.bits()).collect(),
-        (None, None) => format!("{value:?}").bytes().map(u64::from).collect(),
+/// The numbers of a value.
+fn numbers(value: &HostValue) -> Vec<Const> {
+    match value {
+        HostValue::Scalar(scalar) => vec![*scalar],
+        HostValue::Tensor(tensor) => tensor.consts().collect(),
+        HostValue::Node(node) => node.items.iter().flat_map(numbers).collect(),
+        HostValue::Str(_) => Vec::new(),
     }
 }
 
-/// The bits of all outputs, and the most memory that was in use.
-fn run(executable: &Executable, text: &str, steps: usize, checkpoint: &str) -> (Vec<u64>, u64) {
+/// The same numbers: to the bit, or but for the association of sums that run in lanes.
+fn same(a: &[Const], b: &[Const], in_lanes: bool) -> bool {
+    a.len() == b.len()
+        && a.iter().zip(b).all(|(a, b)| match (a.as_float(), b.as_float()) {
+            (Some(x), Some(y)) if in_lanes => {
+                let digits = if a.elem() == Elem::F32 { 1e-4 } else { 1e-11 };
+                (x - y).abs() <= digits * (1.0 + x.abs())
+            }
+            _ => a.bits() == b.bits(),
+        })
+}
+
+/// The numbers of all outputs, and the most memory that was in use.
+fn run(executable: &Executable, text: &str, steps: usize, checkpoint: &str) -> (Vec<Const>, u64) {
     let mut options = RunOptions::default();
     options.limits.backend = Backend::Bytecode;
     options.limits.checkpoint = plan(checkpoint);
@@ -47,7 +67,7 @@ fn run(executable: &Executable, text: &str, steps: usize, checkpoint: &str) -> (
     let report = &options.limits.report;
     let fell_back = report.regions().into_iter().find(|region| region.fallback.is_some());
     assert!(fell_back.is_none(), "{checkpoint}, {steps}: {fell_back:?}\n{text}");
-    (outcome.outputs.iter().flat_map(|o| bits(&o.value)).collect(), report.peak())
+    (outcome.outputs.iter().flat_map(|o| numbers(&o.value)).collect(), report.peak())
 }
 
 fn built(text: &str, check: impl FnOnce(&Executable)) {
@@ -61,7 +81,7 @@ fn built(text: &str, check: impl FnOnce(&Executable)) {
 }
 
 #[test]
-fn plans_give_the_same_bits() {
+fn plans_give_the_same_values() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/checkpoint");
     let mut paths: Vec<_> = std::fs::read_dir(folder)
         .expect("the folder")
@@ -72,13 +92,16 @@ fn plans_give_the_same_bits() {
     assert!(paths.len() >= 10);
     for path in paths {
         let text = std::fs::read_to_string(&path).expect("a program");
+        let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+        let in_lanes = IN_LANES.contains(&name);
         built(&text, |executable| {
             for steps in [2, 3, 128, 129, 400, 1000] {
                 let (wanted, full) = run(executable, &text, steps, "none");
                 for checkpoint in ["sqrt", "binomial:1", "binomial:2", "binomial:4", "budget:1000"]
                 {
                     let (found, least) = run(executable, &text, steps, checkpoint);
-                    assert_eq!(found, wanted, "{checkpoint}, {steps}: {}", path.display());
+                    let equal = same(&found, &wanted, in_lanes);
+                    assert!(equal, "{checkpoint}, {steps}: {}", path.display());
                     assert!(
                         steps < 1000 || least < full || text.contains("@loss / @r)"),
                         "{checkpoint}: {least} of {full} bytes: {}",
@@ -98,7 +121,7 @@ fn memory_grows_with_the_root_of_the_steps() {
         let (_, small) = run(executable, &text, 10_000, "sqrt");
         let (found, large) = run(executable, &text, 1_000_000, "sqrt");
         let (wanted, full) = run(executable, &text, 1_000_000, "none");
-        assert_eq!(found, wanted);
+        assert!(same(&found, &wanted, false));
         // Two segments of 1024 planes, a checkpoint for each of 977, and a few small things.
         assert!(large < 8 * (2 * 1025 + 977) + 1000, "{large} bytes");
         assert!(large < 10 * small && full > 500 * large, "{small}, {large} and {full} bytes");
@@ -184,7 +207,7 @@ fn random_program(source: &mut Source) -> String {
 }
 
 #[test]
-fn random_recurrences_give_the_same_bits() {
+fn random_recurrences_give_the_same_values() {
     let wanted = std::env::var("EINLANG_CASES").ok().and_then(|text| text.parse().ok());
     let (n_programs, mut n_smaller) = (wanted.unwrap_or(40_u64), 0);
     for seed in 0..n_programs {
@@ -196,7 +219,8 @@ fn random_recurrences_give_the_same_bits() {
             let (wanted, full) = run(executable, &text, steps, "none");
             for checkpoint in ["sqrt", plan] {
                 let (found, least) = run(executable, &text, steps, checkpoint);
-                assert_eq!(found, wanted, "{seed}, {checkpoint}, {steps}:\n{text}");
+                let equal = same(&found, &wanted, text.contains("j in"));
+                assert!(equal, "{seed}, {checkpoint}, {steps}:\n{text}");
                 n_smaller += u64::from(least != full);
             }
         });

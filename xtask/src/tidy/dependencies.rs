@@ -118,9 +118,9 @@ mod tests {
     }
 
     #[test]
-    fn only_cli_and_py_use_codegen() {
+    fn only_cli_and_python_use_codegen() {
         let users = TABLE.iter().filter(|(_, row)| row.contains(&"codegen"));
-        assert_eq!(users.map(|(name, _)| *name).collect::<Vec<_>>(), ["cli", "py"]);
+        assert_eq!(users.map(|(name, _)| *name).collect::<Vec<_>>(), ["cli", "python"]);
         assert!(row("driver").is_some());
     }
 

@@ -62,3 +62,37 @@ fn trajectories_that_are_computed_again() {
     explained("explain-storage-binomial", &["--checkpoint", "binomial:3"]);
     explained("explain-storage-no-checkpoints", &["--checkpoint", "none"]);
 }
+
+const MAIN: &str = "\
+input T: i32 = 700;
+fn main() -> (f64, f64, f64) {
+    let a = 0.9f64;
+    let x0 = 0.5f64;
+    let x[0] = x0;
+    let x[t in 1..T] = a * sin(x[t - 1]) + 0.1;
+    let loss = x[last] * x[last];
+    (loss, @loss / @a, @loss / @x0)
+}
+";
+
+#[test]
+fn schedules_with_segments_read_back() {
+    let sandbox = Sandbox::with("long.ein", MAIN);
+    let call = ["ir", "long.ein", "--after", "decide", "--checkpoint", "sqrt"];
+    let printed = sandbox.transcript("ir-checkpoint", &call).ends_with(0).stdout;
+    sandbox.write("long.schedule", &printed);
+    let run = |more: &[&str]| {
+        let said = sandbox.einlang(&[&["run", "long.ein", "--json", "--explain"], more].concat());
+        assert!(!said.stderr.contains("point by point"), "{}", said.stderr);
+        let all: serde_json::Value = serde_json::from_str(&said.stdout).expect("one object");
+        (all["outputs"].clone(), all["timings"]["peak_bytes"].as_u64())
+    };
+    let (wanted, full) = run(&["--checkpoint", "none"]);
+    let (found, least) = run(&["--schedule", "long.schedule"]);
+    assert_eq!(found, wanted);
+    assert!(least < full, "{least:?} of {full:?} bytes");
+    let other = printed.replace("segment (1, 0) state 1", "segment (1, 0) state 0");
+    sandbox.write("long.schedule", &other);
+    let said = sandbox.einlang(&["run", "long.ein", "--explain", "--schedule", "long.schedule"]);
+    assert!(said.stderr.contains("not legal"), "{}", said.stderr);
+}

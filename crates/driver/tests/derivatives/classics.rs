@@ -58,7 +58,7 @@ fn classic_problems_agree_with_their_references() {
             compare(name, mode, Backend::Oracle);
         }
     }
-    for name in ["gmm", "bundle", "hand"] {
+    for name in ["gmm", "bundle", "lstm", "hand"] {
         compare(name, Mode::Cheaper, Backend::Bytecode);
     }
 }

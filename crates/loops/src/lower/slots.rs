@@ -167,7 +167,7 @@ impl Lower<'_> {
     }
 
     /// Computes a segment again from the last checkpoint before it, and takes more on the way.
-    pub(super) fn from_slot(
+    pub(super) fn again_from_slot(
         &mut self,
         replay: &Replay,
         sweep: Sweep,

@@ -2,7 +2,8 @@
 //!
 //! A segment is a power of two of points, so the pairs of a sum over all points are the pairs of its
 //! segments: each segment is summed as it is there, and the sums of segments are combined as a binary
-//! counter carries, upwards or downwards. The result is the sum over all points, to the bit.
+//! counter carries, upwards or downwards. The result is the sum over all points, to the bit; only
+//! chains in lanes would add blocks in another order without segments.
 //!
 //! With further indices, of `width` points together, a segment is `width` such blocks of points in
 //! index order, which begin and end anywhere between two times.

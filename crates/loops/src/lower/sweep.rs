@@ -19,8 +19,8 @@ use super::{Lower, NotLowered, Result};
 use crate::ir::{Block, Condition, Loop, Range, Role, Stmt};
 use crate::schedule::{Checkpoints, Replay, SweepPart};
 
-/// A segment has at least so many planes: sums are made in blocks of that many terms.
-const SHORTEST: u32 = 7;
+/// A segment has at least two to this many planes: no block of a sum is longer.
+const SHORTEST: u32 = 8;
 
 /// What all segments have in common.
 #[derive(Clone, Copy, Debug)]
@@ -219,8 +219,8 @@ impl<'m> Lower<'m> {
         self.each_segment(replay, sweep, down, out, &mut |lower, parts, out| {
             let again = lower.unless_first(sweep, down, &mut |lower, out| {
                 match sweep.slots {
-                    None => lower.from_state(replay, sweep, parts, out)?,
-                    Some(slots) => lower.from_slot(replay, sweep, slots, out)?,
+                    None => lower.again_from_state(replay, sweep, parts, out)?,
+                    Some(slots) => lower.again_from_slot(replay, sweep, slots, out)?,
                 }
                 lower.move_planes(&replay.backward, sweep, down, out)
             })?;
@@ -249,7 +249,7 @@ impl<'m> Lower<'m> {
     }
 
     /// Computes a segment again from its own checkpoint.
-    fn from_state(
+    fn again_from_state(
         &mut self,
         replay: &Replay,
         sweep: Sweep,
