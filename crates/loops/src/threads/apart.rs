@@ -11,7 +11,7 @@ use einlang_index::{Affine, Constraint, Facts, Quasi, Truth, Var};
 use super::places::{Access, Walk};
 use crate::ir::Layout;
 
-/// The most questions for the solver in one kernel; further ones are answered with no.
+/// The most questions for the solver about one part of a kernel; further ones are answered with no.
 const MOST_QUESTIONS: u32 = 256;
 
 /// Compares accesses.
@@ -32,6 +32,11 @@ pub(super) struct Between<'a> {
 impl<'k> Apart<'k> {
     pub(super) fn new(walk: Walk<'k>) -> Apart<'k> {
         Apart { walk, n_questions: 0 }
+    }
+
+    /// Begins with another part of a kernel, which has questions of its own.
+    pub(super) fn begin(&mut self) {
+        self.n_questions = 0;
     }
 
     /// Whether no place is touched by both, unless both only read.

@@ -42,9 +42,11 @@ pub(super) struct Fence<'a, 'k> {
     problems: Vec<String>,
 }
 
-/// Inserts barriers into a team.
-pub(super) fn insert_barriers(team: &mut Block, apart: &mut Apart<'_>, scope: &Scope) {
-    Fence::new(team, apart, true).block(team, &mut scope.clone(), &mut Vec::new());
+/// Inserts barriers into a team; false if it is none, because too much about it is not known.
+pub(super) fn insert_barriers(team: &mut Block, apart: &mut Apart<'_>, scope: &Scope) -> bool {
+    let mut fence = Fence::new(team, apart, true);
+    fence.block(team, &mut scope.clone(), &mut Vec::new());
+    fence.problems.is_empty() && check_barriers(team, apart, scope).is_empty()
 }
 
 /// What is wrong with a team: stores of several threads, and barriers that are missing.
@@ -56,6 +58,7 @@ pub(super) fn check_barriers(team: &Block, apart: &mut Apart<'_>, scope: &Scope)
 
 impl<'a, 'k> Fence<'a, 'k> {
     fn new(team: &Block, apart: &'a mut Apart<'k>, insert: bool) -> Fence<'a, 'k> {
+        apart.begin();
         Fence { apart, stored: stores(team), insert, problems: Vec::new() }
     }
 

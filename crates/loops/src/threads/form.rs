@@ -39,13 +39,14 @@ impl Form<'_> {
         let mut out = Vec::new();
         let mut team = Team::default();
         for (at, stmt) in block.stmts.iter().enumerate() {
+            self.apart.begin();
             let shared = match stmt {
                 // Code for other sizes has teams of its own.
                 Stmt::If { otherwise, .. } if !otherwise.stmts.is_empty() => None,
                 _ => self.shared(stmt, &mut self.scope.clone()),
             };
             match shared {
-                Some((stmt, true)) => team.take(stmt),
+                Some((shared, true)) => team.take(shared, stmt.clone()),
                 Some((stmt, false)) if is_glue(&stmt) && !team.stmts.is_empty() => {
                     team.loose.push(stmt);
                 }
@@ -67,8 +68,14 @@ impl Form<'_> {
         let binds: Vec<Stmt> = binds.collect();
         if !team.stmts.is_empty() {
             let mut block = Block { stmts: team.stmts, results: Vec::new() };
-            insert_barriers(&mut block, &mut self.apart, &self.scope);
-            out.push(Stmt::Team(block));
+            match insert_barriers(&mut block, &mut self.apart, &self.scope) {
+                true => out.push(Stmt::Team(block)),
+                false => {
+                    out.extend(team.as_they_were);
+                    out.extend(team.loose);
+                    return;
+                }
+            }
         }
         if binds.iter().any(|stmt| matches!(stmt, Stmt::Bind { var, .. } if is_used(*var))) {
             out.extend(binds);
@@ -206,12 +213,16 @@ impl Form<'_> {
 #[derive(Default)]
 struct Team {
     stmts: Vec<Stmt>,
+    /// The same for one thread.
+    as_they_were: Vec<Stmt>,
     /// What follows, and belongs to the team if another loop does.
     loose: Vec<Stmt>,
 }
 
 impl Team {
-    fn take(&mut self, stmt: Stmt) {
+    fn take(&mut self, stmt: Stmt, as_it_was: Stmt) {
+        self.as_they_were.extend(self.loose.iter().cloned());
+        self.as_they_were.push(as_it_was);
         self.stmts.append(&mut self.loose);
         self.stmts.push(stmt);
     }
