@@ -13,7 +13,7 @@
 //! | `exit.rs` | how a command ends |
 //!
 //! Invariants: data goes to standard output and everything else to standard error; the exit code is
-//! 0, 1, 2 or 3 as [`exit::Exit`] says, or 130 for a run that was interrupted; no decision about the language is made here.
+//! 0, 1, 2 or 3 as `exit::Exit` says, or 130 for a run that was interrupted; no decision about the language is made here.
 
 mod args;
 mod bug;
