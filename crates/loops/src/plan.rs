@@ -84,10 +84,15 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
     Ok(Plan { module, schedule, kernel })
 }
 
+/// A module of more groups is cut into segments only where that is asked for.
+const MOST_GROUPS: usize = 96;
+
 /// The module prepared for segments and a schedule with them, if they may be wanted and there are any.
 fn in_segments(module: &Module, choices: &Choices) -> Option<(Module, Schedule)> {
     let checkpoints = match choices.checkpoint {
         Checkpoint::None => return None,
+        // Looking for segments takes long in a large module, and few need them.
+        Checkpoint::Budget(_) if module.groups.len() > MOST_GROUPS => return None,
         Checkpoint::Budget(_) => Checkpoints::Sqrt,
         Checkpoint::Segments(checkpoints) => checkpoints,
     };

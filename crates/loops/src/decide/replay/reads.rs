@@ -15,6 +15,10 @@ use crate::lower::index_of;
 /// Bindings in bindings are followed so far; behind that everything counts as read.
 const DEEPEST: usize = 64;
 
+/// So many bindings that are computed at reads are followed into for one group; a chain in which each is
+/// read twice would take forever.
+const MOST_FOLLOWED: usize = 256;
+
 /// One read.
 #[derive(Clone, Debug)]
 pub(super) struct Seen {
@@ -45,7 +49,8 @@ type Stands = Vec<(Var, Option<Quasi>)>;
 impl Reads {
     /// The reads of a group, given the bindings that are computed where they are read.
     pub(super) fn of(group: &Group, at_reads: &HashMap<Ident, &Binding>) -> Reads {
-        let mut walk = Walk { at_reads, binding: 0, depth: 0, reads: Reads::default() };
+        let mut walk =
+            Walk { at_reads, binding: 0, depth: 0, left: MOST_FOLLOWED, reads: Reads::default() };
         walk.reads.symbols = Free::of_group(group).vars;
         for (number, binding) in group.bindings.iter().enumerate() {
             walk.binding = number;
@@ -71,6 +76,8 @@ struct Walk<'a> {
     at_reads: &'a HashMap<Ident, &'a Binding>,
     binding: usize,
     depth: usize,
+    /// How many bindings are still followed into.
+    left: usize,
     reads: Reads,
 }
 
@@ -118,10 +125,11 @@ impl Walk<'_> {
             self.reads.list.push(Seen { tensor, at, over, binding: self.binding });
             return;
         };
-        if self.depth >= DEEPEST {
-            self.reads.whole.insert(tensor.clone());
+        if self.depth >= DEEPEST || self.left == 0 {
+            self.all_behind(tensor);
             return;
         }
+        self.left -= 1;
         self.depth += 1;
         let axes = binding.axes.iter().map(|axis| axis.var);
         let inner: Stands = axes.zip(at).collect();
@@ -136,6 +144,27 @@ impl Walk<'_> {
 }
 
 /// An expression in the indices of the reading clause.
+impl Walk<'_> {
+    /// Whatever is read to compute a tensor counts as read whole.
+    fn all_behind(&mut self, tensor: &Ident) {
+        let mut open = vec![tensor.clone()];
+        while let Some(name) = open.pop() {
+            if !self.reads.whole.insert(name.clone()) {
+                continue;
+            }
+            let clauses = self.at_reads.get(&name).into_iter().flat_map(|binding| &binding.clauses);
+            for region in clauses.flat_map(|clause| clause.guard.iter().chain([&clause.body])) {
+                open.extend(whole_uses(region));
+                region.for_each_inst(&mut |inst| {
+                    if let InstKind::Read(read) = &inst.kind {
+                        open.push(read.place.tensor.clone());
+                    }
+                });
+            }
+        }
+    }
+}
+
 fn stand_in(expr: &Quasi, stands: &Stands) -> Option<Quasi> {
     let mut expr = expr.clone();
     for (var, value) in stands {
