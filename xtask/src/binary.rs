@@ -13,7 +13,7 @@ pub(crate) fn build(project: &Project) -> Result<PathBuf, String> {
         eprintln!("building einlang for the first time; this takes a moment");
     }
     let mut cargo = project.cargo();
-    cargo.args(["build", "--release", "--quiet", "--bin", "einlang"]);
+    cargo.args(["build", "--release", "--quiet", "-p", "einlang-cli", "--bin", "einlang"]);
     llvm::prepare(&mut cargo, false);
     let output = process::capture(&mut cargo)?;
     if output.status.success() {

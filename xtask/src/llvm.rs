@@ -19,7 +19,10 @@ const USUAL: &str = "/usr/lib/llvm-22";
 /// The packages that hold it.
 const PACKAGES: &[&str] = &["llvm-22-dev", "libpolly-22-dev", "libzstd-dev", "zlib1g-dev"];
 
-/// The features that want it, of the command line and of the Python package.
+/// The feature of the command line that wants it.
+pub(crate) const CLI_FEATURE: &str = "einlang-cli/native";
+
+/// The features of the whole workspace that want it: the Python package has one too.
 pub(crate) const FEATURES: &str = "einlang-cli/native,einlang-python/native";
 
 /// The crate that wants it.
@@ -55,11 +58,13 @@ pub(crate) fn llvm() -> TaskResult {
     Ok(0)
 }
 
-/// Prepares a cargo command: with LLVM the feature is on, and without it the crate is left out.
+/// Prepares a cargo command, of the workspace or of the command line alone: with LLVM the feature is
+/// on, and without it the crate is left out.
 pub(crate) fn prepare(cargo: &mut Command, workspace: bool) {
     match prefix() {
         Some(prefix) => {
-            cargo.env(VARIABLE, prefix).args(["--features", FEATURES]);
+            let features = if workspace { FEATURES } else { CLI_FEATURE };
+            cargo.env(VARIABLE, prefix).args(["--features", features]);
         }
         None if workspace => {
             cargo.args(["--exclude", CRATE]);
