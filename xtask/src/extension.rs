@@ -1,5 +1,6 @@
 //! The Python package as it is in the checkout: its extension module and its sources in one folder.
 
+use crate::binary::{CHECKS, RELEASE};
 use crate::process;
 use crate::project::Project;
 use crate::{TaskResult, environment, llvm};
@@ -11,11 +12,11 @@ use std::process::Command;
 /// The crate of the extension module.
 const CRATE: &str = "einlang-python";
 
-/// Builds the extension module in the release profile and puts the package together. The answer is the
+/// Builds the extension module in the profile of the checks and puts the package together. The answer is the
 /// folder for `PYTHONPATH`.
 pub(crate) fn stage(project: &Project) -> Result<PathBuf, String> {
     let mut cargo = project.cargo();
-    cargo.args(["build", "--release", "--quiet", "--package", CRATE]);
+    cargo.args(["build", "--profile", CHECKS, "--quiet", "--package", CRATE]);
     if let Some(prefix) = llvm::prefix() {
         cargo.env(llvm::VARIABLE, prefix).args(["--features", "einlang-python/native"]);
     }
@@ -37,7 +38,7 @@ pub(crate) fn stage(project: &Project) -> Result<PathBuf, String> {
         }
     }
     let (library, module) = names();
-    let built = project.target_dir().join("release").join(library);
+    let built = project.target_dir().join(CHECKS).join(library);
     fs::copy(built, package.join(module)).map_err(failed)?;
     Ok(folder)
 }
@@ -65,7 +66,7 @@ pub(crate) fn dist(project: &Project) -> TaskResult {
     if !process::show(&mut cargo)?.success() {
         return Err("the binary does not build".to_owned());
     }
-    let binary = project.release_binary();
+    let binary = project.binary(RELEASE);
     let name = binary.file_name().ok_or("the binary has no name")?;
     fs::copy(&binary, folder.join(name)).map_err(failed)?;
     wheel(project, prefix, &folder)?;
