@@ -9,6 +9,7 @@
 //! | `function.rs` | public functions as callables |
 //! | `program.rs` | programs with inputs and outputs |
 //! | `ready.rs` | something compiled, and how it runs: threads, interruption, printing |
+//! | `hosted.rs` | functions of Python that programs call |
 //! | `arguments.rs`, `lend.rs` | from Python objects to values, without copying where that is possible |
 //! | `results.rs` | from values to Python objects |
 //! | `errors.rs` | from diagnostics to exceptions |
@@ -20,6 +21,7 @@
 mod arguments;
 mod errors;
 mod function;
+mod hosted;
 mod lend;
 mod program;
 mod ready;
