@@ -9,6 +9,7 @@
 //! | `function.rs` | public functions as callables |
 //! | `program.rs` | programs with inputs and outputs |
 //! | `ready.rs` | something compiled, and how it runs: threads, interruption, printing |
+//! | `hosted.rs` | functions of Python that programs call |
 //! | `arguments.rs`, `lend.rs` | from Python objects to values, without copying where that is possible |
 //! | `results.rs` | from values to Python objects |
 //! | `errors.rs` | from diagnostics to exceptions |
@@ -20,6 +21,7 @@
 mod arguments;
 mod errors;
 mod function;
+mod hosted;
 mod lend;
 mod program;
 mod ready;
@@ -37,6 +39,7 @@ fn _einlang(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<program::Program>()?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("has_native", cfg!(feature = "llvm"))?;
+    module.add("is_optimised", !cfg!(debug_assertions))?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(explain, module)?)?;
     module.add_function(wrap_pyfunction!(lent_address, module)?)?;
