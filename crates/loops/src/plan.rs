@@ -9,7 +9,7 @@ use einlang_tir::types::Ident;
 use crate::checkpoint::Checkpoint;
 use crate::decide::{
     Storage, decide, decide_along_time, divide_cases, find_replay, is_legal, isolate_sums,
-    join_producers, widen_sums,
+    join_producers, stream_sums, widen_sums,
 };
 use crate::improve::{hold_budget, improve};
 use crate::ir::Kernel;
@@ -91,7 +91,7 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
 
 /// A module with the clauses and sums that its schedule is decided for.
 fn prepared(module: Module, ctx: &Ctx) -> Module {
-    widen_sums(divide_cases(module, ctx), ctx)
+    stream_sums(widen_sums(divide_cases(module, ctx), ctx))
 }
 
 /// A module of more groups is cut into segments only where that is asked for.

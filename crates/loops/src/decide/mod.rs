@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `at_reads.rs` | what is computed where it is read, and what nobody needs |
 //! | `cases.rs`, `widen.rs` | which conditions on indices become clauses, and which sums count everywhere |
+//! | `stream/` | what is only summed over a long axis, block by block |
 //! | `join.rs` | which producers belong to the group of the recurrence that reads them |
 //! | `fuse.rs` | whether base clauses and producers run in the loop of a recurrence |
 //! | `windows.rs`, `along.rs`, `distance.rs`, `extremes.rs` | how many planes are kept |
@@ -31,6 +32,7 @@ mod legal;
 mod private;
 mod replay;
 mod roles;
+mod stream;
 mod strips;
 mod tiles;
 mod widen;
@@ -54,6 +56,7 @@ pub use join::join_producers;
 pub use legal::is_legal;
 pub use replay::find_replay;
 pub(crate) use replay::{is_fixed, isolate_sums, sum_of, sum_over};
+pub use stream::stream_sums;
 pub use widen::widen_sums;
 
 /// How much of a recurrence is kept.
