@@ -94,7 +94,7 @@ def text(x: float, y: float, words: str, kind: str = "", anchor: str = "start") 
 
 def legend(peers: list[str]) -> list[str]:
     """What the marks mean."""
-    parts, x = [], LEFT
+    parts, x = [], float(LEFT)
     for peer in peers:
         parts += [mark(peer, x, 44), text(x + 11, 48.5, reports.NAMES[peer], "strong" if peer == "ours" else "")]
         x += 34 + 7.5 * len(reports.NAMES[peer])
