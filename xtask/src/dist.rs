@@ -3,6 +3,7 @@
 //! Both are tested as they are: which shared libraries they need, and whether they make machine code when the
 //! environment says nothing about LLVM. The wheel is installed into an environment of its own for that.
 
+use crate::binary::RELEASE;
 use crate::process;
 use crate::project::Project;
 use crate::{TaskResult, elf, environment, llvm};
@@ -63,7 +64,7 @@ fn binary(project: &Project, prefix: &Path, folder: &Path) -> Result<PathBuf, St
     if !process::show(&mut cargo)?.success() {
         return Err("the binary does not build".to_owned());
     }
-    let built = project.release_binary();
+    let built = project.binary(RELEASE);
     let name = built.file_name().ok_or("the binary has no name")?;
     let copy = folder.join(name);
     fs::copy(&built, &copy).map_err(|error| failed(&copy, &error))?;

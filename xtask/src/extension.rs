@@ -1,9 +1,9 @@
 //! The Python package as it is in the checkout: its extension module and its sources in one folder.
 
+use crate::binary::CHECKS;
 use crate::llvm;
 use crate::process;
 use crate::project::Project;
-use std::env;
 use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -11,18 +11,11 @@ use std::path::PathBuf;
 /// The crate of the extension module.
 const CRATE: &str = "einlang-python";
 
-/// The variable that asks for the release profile.
-const RELEASE: &str = "EINLANG_TEST_RELEASE";
-
-/// Builds the extension module and puts the package together. The answer is the folder for `PYTHONPATH`.
-/// Like that of other tests, the build is made for quick compilation, unless the environment asks otherwise.
+/// Builds the extension module in the profile of the checks and puts the package together. The answer is the
+/// folder for `PYTHONPATH`.
 pub(crate) fn stage(project: &Project) -> Result<PathBuf, String> {
     let mut cargo = project.cargo();
-    cargo.args(["build", "--quiet", "--package", CRATE]);
-    let release = env::var(RELEASE).is_ok_and(|value| value == "1");
-    if release {
-        cargo.arg("--release");
-    }
+    cargo.args(["build", "--profile", CHECKS, "--quiet", "--package", CRATE]);
     if let Some(prefix) = llvm::prefix() {
         cargo.env(llvm::VARIABLE, prefix).args(["--features", "einlang-python/native"]);
     }
@@ -44,7 +37,7 @@ pub(crate) fn stage(project: &Project) -> Result<PathBuf, String> {
         }
     }
     let (library, module) = names();
-    let built = project.target_dir().join(if release { "release" } else { "debug" }).join(library);
+    let built = project.target_dir().join(CHECKS).join(library);
     fs::copy(built, package.join(module)).map_err(failed)?;
     Ok(folder)
 }
