@@ -19,6 +19,9 @@ use inkwell::values::{
 use super::{Emit, Refused, Result};
 use crate::frame::{Field, VIEW_WORDS};
 
+/// The bytes of a cache line, and of the longest vectors.
+const CACHE_LINE: u32 = 64;
+
 /// The slots of one buffer.
 pub(super) struct Slots<'c> {
     data: PointerValue<'c>,
@@ -244,6 +247,11 @@ impl<'c> Emit<'c, '_> {
         let elem = self.memory_type(of.elem);
         let ty = elem.array_type(u32::try_from(size).unwrap_or(1));
         let place = self.slot(ty.into(), "stack")?;
+        // A vector that lies across two cache lines takes twice as long.
+        if let Some(place) = place.as_instruction().filter(|_| size > 1) {
+            let refuse = |_| Refused("an alignment was refused".to_owned());
+            place.set_alignment(CACHE_LINE).map_err(refuse)?;
+        }
         self.builder.build_store(place, ty.const_zero())?;
         self.builder.build_store(self.buffers[buffer].data, place)?;
         self.buffers[buffer].fixed = Some(strides);
