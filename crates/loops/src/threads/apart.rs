@@ -15,6 +15,9 @@ use crate::ir::{BufferId, Layout};
 /// The most questions for the solver about one part of a kernel; further ones are answered with no.
 const MOST_QUESTIONS: u32 = 256;
 
+/// The most about a whole kernel, for each may take a millisecond.
+const MOST_IN_ALL: usize = 1024;
+
 /// Compares accesses.
 pub(super) struct Apart<'k> {
     pub(super) walk: Walk<'k>,
@@ -64,7 +67,7 @@ impl<'k> Apart<'k> {
             return *known;
         }
         self.n_questions += 1;
-        if self.n_questions > MOST_QUESTIONS {
+        if self.n_questions > MOST_QUESTIONS || self.known.len() >= MOST_IN_ALL {
             return false;
         }
         let answer = self.never_meet(a, b, between).unwrap_or(false);
