@@ -3,9 +3,10 @@
     more.py --check [--bin einlang] [--set gru,ridge]            every implementation is right
     more.py [--bin einlang] [--threads 1] [--rounds 5] [--json F]   how long each takes
 
-`--check` compares each implementation with the reference on small inputs of two seeds. Otherwise the
-implementations take turns on the full inputs, and a table shows the fastest and the median call in
-milliseconds and the ratio of ours to the best of the others.
+`--check` compares each implementation with the reference, on small inputs of two seeds and on larger ones
+whose extents no vector divides. Otherwise the implementations take turns on the full inputs, and a table
+shows the fastest and the median call in milliseconds and the ratio of ours to the best of the others; what
+does not agree with C is marked.
 
 Ours runs through the Python package where that can be imported. Otherwise `--bin` names the command: on one
 thread a library that it builds is called, on more the command measures itself (`einlang bench`, which
@@ -32,7 +33,7 @@ def options():
     parser.add_argument("--bin", type=lambda path: str(pathlib.Path(path).resolve()), help="the command `einlang`")
     parser.add_argument("--threads", type=int, default=1, help="threads of every implementation (1)")
     parser.add_argument("--rounds", type=int, default=5, help="how often the implementations take turns (5)")
-    parser.add_argument("--scale", choices=["small", "full"], default="full", help="the inputs that are timed (full)")
+    parser.add_argument("--scale", choices=["small", "odd", "full"], default="full", help="the inputs that are timed (full)")
     parser.add_argument("--json", metavar="FILE", help="write all times to this file")
     return parser.parse_args()
 
@@ -55,10 +56,10 @@ def importable(module):
 
 
 def checked(opts, workload, ours, shared):
-    """Prints a line per seed; the number of implementations that are wrong."""
+    """Prints a line per scale and seed; the number of implementations that are wrong."""
     wrong = 0
-    for seed in (0, 1):
-        inputs = workload.make_inputs("small", seed)
+    for scale, seed in (("small", 0), ("small", 1), ("odd", 2)):
+        inputs = workload.make_inputs(scale, seed)
         want = shared.by_name(workload, workload.reference(inputs))
         calls = {peer: (lambda impl=impl: impl(inputs)()) for peer, impl in workload.impls.items()}
         if importable("einlang"):
@@ -77,7 +78,7 @@ def checked(opts, workload, ours, shared):
                 off, why = None, str(failure)
             wrong += bool(why)
             line.append(f"{peer} WRONG: {why}" if why else f"{peer} {off:.0e}")
-        print(f"{workload.NAME:16s} seed {seed}   " + "   ".join(line), flush=True)
+        print(f"{workload.NAME:16s} {scale:5s} seed {seed}   " + "   ".join(line), flush=True)
     return wrong
 
 
@@ -89,54 +90,64 @@ def from_library(library, inputs):
     return values
 
 
-def timed(call, drop):
-    """The seconds of one call; its results are dropped outside of them."""
-    start = time.perf_counter()
-    results = call()
-    seconds = time.perf_counter() - start
-    drop(results)
-    return seconds
+def timer(call, drop=lambda results: None):
+    """What takes a number of calls and gives their times; results are dropped outside of them."""
+
+    def take(count):
+        times = []
+        for _ in range(count):
+            start = time.perf_counter()
+            results = call()
+            times.append(time.perf_counter() - start)
+            drop(results)
+        return times
+
+    return take
 
 
 def ours_timer(opts, workload, inputs, ours):
-    """What takes a number of calls and gives the times of the fastest and the median one."""
+    """What takes a number of calls and gives their times, and what gives the outputs of one."""
     if importable("einlang"):
-        call, drop = ours.package(workload.NAME)(inputs), lambda results: None
+        call = ours.package(workload.NAME)(inputs)
+        return timer(call), call
     elif opts.bin and opts.threads == 1:
         library = ours.Library(opts.bin, workload.NAME)
-        call, drop = library(inputs), library.drop
-    elif opts.bin:
-        command = ours.Command(opts.bin, workload.NAME, inputs, opts.threads)
-        return lambda count: [*command.seconds(max(count, 3))]
-    else:
-        return None
-    return lambda count: [timed(call, drop) for _ in range(count)]
+        return timer(library(inputs), library.drop), lambda: from_library(library, inputs)
+    command = ours.Command(opts.bin, workload.NAME, inputs, opts.threads)
+    return (lambda count: [*command.seconds(max(count, 3))]), None
 
 
-def measured(opts, workload, ours):
-    """The times of each implementation, from rounds in which they take turns."""
-    inputs = workload.make_inputs(opts.scale, 0)
-    takers = {}
+def implementations(opts, workload, inputs, ours):
+    """For each implementation what takes times, and what gives its outputs."""
+    found = {}
     for peer, impl in workload.impls.items():
-        if peer in getattr(workload, "slow", ()) and opts.scale == "full":
-            continue
         try:
             call = impl(inputs)
         except ImportError:
             continue
-        takers[peer] = lambda count, call=call: [timed(call, lambda results: None) for _ in range(count)]
-    mine = ours_timer(opts, workload, inputs, ours)
-    if mine:
-        takers["ours"] = mine
-    counts = {}
-    for peer, take in takers.items():
-        take(1)
-        counts[peer] = max(1, min(20, int(0.05 / max(min(take(1)), 1e-6))))
-    times = {peer: [] for peer in takers}
+        found[peer] = timer(call), call
+    if opts.bin or importable("einlang"):
+        found["ours"] = ours_timer(opts, workload, inputs, ours)
+    return found
+
+
+def measured(opts, workload, ours, shared):
+    """The times of each implementation, from rounds in which they take turns, and what does not agree."""
+    inputs = workload.make_inputs(opts.scale, 0)
+    found = implementations(opts, workload, inputs, ours)
+    outputs = {peer: shared.by_name(workload, give()) for peer, (_, give) in found.items() if give}
+    wrong = []
+    for peer, have in outputs.items():
+        why = shared.error(workload, have, outputs.get("c", have))[1]
+        if why:
+            wrong.append(f"{peer}: {why}")
+    del outputs
+    counts = {peer: max(1, min(20, int(0.05 / max(*take(1), 1e-6)))) for peer, (take, _) in found.items()}
+    times = {peer: [] for peer in found}
     for _ in range(opts.rounds):
-        for peer, take in takers.items():
+        for peer, (take, _) in found.items():
             times[peer] += take(counts[peer])
-    return times
+    return times, wrong
 
 
 def row(name, times):
@@ -165,14 +176,16 @@ def main():
         wrong = sum(checked(opts, workload, ours, shared) for workload in workloads)
         print(f"{wrong} wrong")
         return int(wrong > 0)
-    report = {}
+    report, failed = {}, 0
     print(f"milliseconds, fastest (median), {opts.threads} thread(s)")
     for workload in workloads:
-        report[workload.NAME] = times = measured(opts, workload, ours)
-        print(row(workload.NAME, times), flush=True)
+        times, wrong = measured(opts, workload, ours, shared)
+        report[workload.NAME] = times
+        failed += bool(wrong)
+        print(row(workload.NAME, times), *[f"  WRONG {why}" for why in wrong], flush=True)
         if opts.json:
             pathlib.Path(opts.json).write_text(json.dumps({"threads": opts.threads, "seconds": report}, indent=1))
-    return 0
+    return int(failed > 0)
 
 
 if __name__ == "__main__":

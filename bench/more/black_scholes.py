@@ -11,10 +11,11 @@ DESCRIPTION = "Black-Scholes: calls, puts, and the derivatives of calls by spot 
 DTYPE = "f32"
 OUTPUTS = ("call", "put", "delta", "vega")
 tolerance = 3e-6
+SIZES = {"small": 101, "odd": 10_007, "full": 2_000_000}
 
 
 def make_inputs(scale, seed):
-    n = {"small": 101, "full": 2_000_000}[scale]
+    n = SIZES[scale]
     rng = np.random.default_rng(seed)
     between = lambda low, high: rng.uniform(low, high, n).astype(np.float32)  # noqa: E731
     return {

@@ -9,10 +9,11 @@ DESCRIPTION = "reprojection errors of bundle adjustment, and the blocks of their
 DTYPE = "f64"
 OUTPUTS = ("e", "by_camera", "by_point")
 tolerance = 1e-10
+SIZES = {"small": (3, 8, 17), "odd": (9, 130, 1003), "full": (64, 20_000, 100_000)}
 
 
 def make_inputs(scale, seed):
-    c, p, o = {"small": (3, 8, 17), "full": (64, 20_000, 100_000)}[scale]
+    c, p, o = SIZES[scale]
     rng = np.random.default_rng(seed)
     cameras = np.concatenate(
         [

@@ -9,10 +9,11 @@ DESCRIPTION = "3 x 3 convolution with one filter and bias per channel, NCHW, zer
 DTYPE = "f32"
 OUTPUTS = ("y",)
 tolerance = 1e-6
+SIZES = {"small": (2, 3, 7, 21), "odd": (2, 5, 17, 71), "full": (8, 64, 112, 112)}
 
 
 def make_inputs(scale, seed):
-    n, c, p, q = {"small": (2, 3, 7, 21), "full": (8, 64, 112, 112)}[scale]
+    n, c, p, q = SIZES[scale]
     rng = np.random.default_rng(seed)
     draw = lambda *shape: rng.standard_normal(shape).astype(np.float32)  # noqa: E731
     return {"x": draw(n, c, p, q), "w": draw(c, 3, 3), "bias": draw(c)}

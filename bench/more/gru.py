@@ -9,10 +9,11 @@ DESCRIPTION = "GRU layer from a zero state: r, z = sigmoid(...), n = tanh(x Wn +
 DTYPE = "f32"
 OUTPUTS = ("h",)
 tolerance = 1e-5
+SIZES = {"small": (5, 3, 7, 19), "odd": (7, 13, 33, 50), "full": (100, 32, 128, 256)}
 
 
 def make_inputs(scale, seed):
-    t, b, i, h = {"small": (5, 3, 7, 19), "full": (100, 32, 128, 256)}[scale]
+    t, b, i, h = SIZES[scale]
     rng = np.random.default_rng(seed)
 
     def draw(*shape, size=1.0):

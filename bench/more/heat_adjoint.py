@@ -9,10 +9,11 @@ DESCRIPTION = "misfit of the heat equation with a conductivity field after some 
 DTYPE = "f64"
 OUTPUTS = ("misfit", "du", "dk")
 tolerance = 1e-10
+SIZES = {"small": (9, 12, 5), "odd": (23, 41, 9), "full": (384, 400, 100)}
 
 
 def make_inputs(scale, seed):
-    n, m, steps = {"small": (9, 12, 5), "full": (384, 400, 100)}[scale]
+    n, m, steps = SIZES[scale]
     rng = np.random.default_rng(seed)
     draw = lambda: rng.random((n, m))  # noqa: E731
     return {"u0": draw(), "k": 0.5 + draw(), "seen": draw(), "steps": steps, "dt": 0.1}

@@ -9,10 +9,11 @@ DESCRIPTION = "Jacobi's iteration for a dense, diagonally dominant system until 
 DTYPE = "f64"
 OUTPUTS = ("x", "steps")
 tolerance = 1e-10
+SIZES = {"small": 23, "odd": 131, "full": 1000}
 
 
 def make_inputs(scale, seed):
-    n = {"small": 23, "full": 1000}[scale]
+    n = SIZES[scale]
     rng = np.random.default_rng(seed)
     a = rng.uniform(-1, 1, (n, n)) / n
     a[np.arange(n), np.arange(n)] = 1.0 + rng.random(n)

@@ -9,10 +9,11 @@ DESCRIPTION = "some steps of Lloyd's k-means; the last centres and labels"
 DTYPE = "f64"
 OUTPUTS = ("centres", "labels")
 tolerance = 1e-10
+SIZES = {"small": (60, 3, 4, 3), "odd": (1003, 7, 13, 4), "full": (200_000, 8, 16, 5)}
 
 
 def make_inputs(scale, seed):
-    n, d, k, steps = {"small": (60, 3, 4, 3), "full": (200_000, 8, 16, 5)}[scale]
+    n, d, k, steps = SIZES[scale]
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((n, d)) + 2 * rng.standard_normal((k, d))[rng.integers(0, k, n)]
     return {"x": x, "start": x[:k].copy(), "steps": steps}

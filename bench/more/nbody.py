@@ -9,10 +9,11 @@ DESCRIPTION = "leapfrog steps of softened gravity between all pairs; the last po
 DTYPE = "f32"
 OUTPUTS = ("x", "v")
 tolerance = 1e-5
+SIZES = {"small": (21, 3), "odd": (131, 4), "full": (4096, 3)}
 
 
 def make_inputs(scale, seed):
-    n, steps = {"small": (21, 3), "full": (4096, 3)}[scale]
+    n, steps = SIZES[scale]
     rng = np.random.default_rng(seed)
     x, v = (rng.standard_normal((n, 3)).astype(np.float32) for _ in range(2))
     return {"x0": x, "v0": v, "m": rng.random(n, np.float32) / n, "steps": steps, "dt": 0.01, "soft": 0.05}

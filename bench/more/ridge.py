@@ -9,10 +9,11 @@ DESCRIPTION = "ridge regression for several targets: (X' X + lambda I) W = X' Y,
 DTYPE = "f64"
 OUTPUTS = ("w",)
 tolerance = 1e-10
+SIZES = {"small": (40, 11, 3), "odd": (301, 67, 5), "full": (4000, 256, 32)}
 
 
 def make_inputs(scale, seed):
-    n, d, r = {"small": (40, 11, 3), "full": (4000, 256, 32)}[scale]
+    n, d, r = SIZES[scale]
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((n, d))
     return {"x": x, "y": x @ rng.standard_normal((d, r)) + 0.1 * rng.standard_normal((n, r)), "lambda": 0.5}

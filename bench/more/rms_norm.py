@@ -9,10 +9,11 @@ DESCRIPTION = "h = x + r, y = h / sqrt(mean(h^2) + 1e-6) * g by rows; both"
 DTYPE = "f32"
 OUTPUTS = ("h", "y")
 tolerance = 1e-6
+SIZES = {"small": (5, 37), "odd": (33, 517), "full": (4096, 1024)}
 
 
 def make_inputs(scale, seed):
-    n, m = {"small": (5, 37), "full": (4096, 1024)}[scale]
+    n, m = SIZES[scale]
     rng = np.random.default_rng(seed)
     draw = lambda *shape: rng.standard_normal(shape).astype(np.float32)  # noqa: E731
     return {"x": draw(n, m), "r": draw(n, m), "g": draw(m)}

@@ -9,10 +9,11 @@ DESCRIPTION = "solutions of many systems of six equations with partial pivoting"
 DTYPE = "f64"
 OUTPUTS = ("x",)
 tolerance = 1e-10
+SIZES = {"small": 19, "odd": 1001, "full": 100_000}
 
 
 def make_inputs(scale, seed):
-    n = {"small": 19, "full": 100_000}[scale]
+    n = SIZES[scale]
     rng = np.random.default_rng(seed)
     a = rng.standard_normal((n, 6, 6)) + 2 * np.eye(6)[rng.permutation(6)]
     return {"A": a, "b": np.einsum("nij,nj->ni", a, rng.standard_normal((n, 6)))}

@@ -9,10 +9,11 @@ DESCRIPTION = "best local alignment score of two sequences, a gap of n letters c
 DTYPE = "i32"
 OUTPUTS = ("best",)
 tolerance = 0.0
+SIZES = {"small": (37, 45), "odd": (131, 97), "full": (4000, 4200)}
 
 
 def make_inputs(scale, seed):
-    n, m = {"small": (37, 45), "full": (4000, 4200)}[scale]
+    n, m = SIZES[scale]
     rng = np.random.default_rng(seed)
     a, b = rng.integers(0, 4, n, np.int32), rng.integers(0, 4, m, np.int32)
     length = n // 3
