@@ -76,6 +76,14 @@ def test_jax_arrays(m):
     assert m.same(bf16, out="jax").dtype == jax.numpy.bfloat16
 
 
+def test_jax_memory_is_shared():
+    jax = pytest.importorskip("jax")
+    from einlang._arrays import as_array
+
+    x = jax.numpy.arange(16.0)
+    assert einlang._einlang.lent_address(as_array(x)[0]) == x.unsafe_buffer_pointer()
+
+
 def test_jax_operation(m):
     jax = pytest.importorskip("jax")
     jax.config.update("jax_enable_x64", True)
