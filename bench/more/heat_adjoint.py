@@ -79,7 +79,7 @@ def _numpy(inputs):
 
 def _outputs(inputs):
     like = inputs["u0"]
-    return [np.empty(1), np.empty_like(like), np.empty_like(like)], like.shape
+    return [np.empty(()), np.empty_like(like), np.empty_like(like)], like.shape
 
 
 impls = {"numpy": _numpy, "c": c_impl(NAME, ("u0", "k", "seen", "steps", "dt"), _outputs)}

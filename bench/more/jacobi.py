@@ -50,5 +50,5 @@ def _numpy(inputs):
 
 impls = {
     "numpy": _numpy,
-    "c": c_impl(NAME, ("A", "b", "tol", "most"), lambda i: ([np.empty(len(i["b"])), np.empty(1, np.int32)], (len(i["b"]),))),
+    "c": c_impl(NAME, ("A", "b", "tol", "most"), lambda i: ([np.empty(len(i["b"])), np.empty((), np.int32)], (len(i["b"]),))),
 }

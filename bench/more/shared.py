@@ -73,8 +73,6 @@ def error(workload, got, want):
     worst = 0.0
     for key in workload.OUTPUTS:
         have, right = np.asarray(got[key], dtype=float), np.asarray(want[key], dtype=float)
-        if have.shape == (1,) and right.shape == ():
-            have = have.reshape(())
         if have.shape != right.shape:
             return np.inf, f"{key} has shape {have.shape} instead of {right.shape}"
         if not np.all(np.isfinite(have)):

@@ -60,7 +60,7 @@ def _numpy(inputs):
 
 def _c(inputs):
     inputs = dict(inputs, b=inputs["b"][::-1].copy())
-    return c_impl(NAME, tuple(inputs), lambda i: ([np.zeros(1, np.int32)], (len(i["a"]), len(i["b"]))))(inputs)
+    return c_impl(NAME, tuple(inputs), lambda i: ([np.zeros((), np.int32)], (len(i["a"]), len(i["b"]))))(inputs)
 
 
 impls = {"numpy": _numpy, "c": _c}
