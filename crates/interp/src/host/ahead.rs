@@ -14,6 +14,7 @@ use einlang_tir::module::Module;
 
 use crate::bytecode::Compiled;
 use crate::options::{Backend, Options};
+use crate::tensor::TensorValue;
 
 /// The stack of a thread that compiles; pages that are never touched cost nothing.
 const STACK_BYTES: usize = 256 << 20;
@@ -35,14 +36,20 @@ impl<'p> Kernels<'p> {
             checked: options.checked,
             schedules: options.schedules.clone(),
             checkpoint: options.checkpoint,
+            shapes: Vec::new(),
         };
         let made = modules.iter().map(|_| OnceLock::new()).collect();
         Kernels { modules, made, next: AtomicUsize::new(0), choices, options }
     }
 
-    /// The code of a module, or why it has none; nothing if there is no such module.
-    pub(crate) fn get(&self, at: usize) -> Option<Result<Arc<Compiled>, String>> {
-        (at < self.modules.len()).then(|| self.compile(at))
+    /// The code of a module for a call with these inputs, or why it has none; nothing if there is no such
+    /// module. Other inputs may follow.
+    pub(crate) fn get(
+        &self,
+        at: usize,
+        inputs: &[Arc<TensorValue>],
+    ) -> Option<Result<Arc<Compiled>, String>> {
+        (at < self.modules.len()).then(|| self.compile(at, inputs))
     }
 
     /// How many modules have no code yet.
@@ -51,13 +58,19 @@ impl<'p> Kernels<'p> {
         self.modules.iter().filter(missing).count()
     }
 
-    fn compile(&self, at: usize) -> Result<Arc<Compiled>, String> {
+    fn compile(&self, at: usize, inputs: &[Arc<TensorValue>]) -> Result<Arc<Compiled>, String> {
         let module = &self.modules[at];
         let make = || {
             if let Some(kept) = self.options.kept.get(&module.name) {
                 return kept;
             }
-            let made = Compiled::new(module, &self.choices, self.options).map(Arc::new);
+            let shape = |input: &Arc<TensorValue>| {
+                let extents = input.shape().iter();
+                extents.map(|extent| i64::try_from(*extent).unwrap_or(i64::MAX)).collect()
+            };
+            let shapes = inputs.iter().map(shape).collect();
+            let choices = Choices { shapes, ..self.choices.clone() };
+            let made = Compiled::new(module, &choices, self.options).map(Arc::new);
             self.options.kept.put(&module.name, &made);
             made
         };
@@ -91,7 +104,7 @@ impl<'p> Kernels<'p> {
                 return;
             }
             if self.made[at].get().is_none() {
-                let _ = self.compile(at);
+                let _ = self.compile(at, &[]);
             }
         }
     }

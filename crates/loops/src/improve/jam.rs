@@ -56,13 +56,18 @@ impl Jam<'_> {
             copies.push(copy.block_at(&of.body, range.var, &is)?.stmts);
         }
         // Where there are more rounds than that, the others follow one by one.
-        let beyond = copy.block_at(&of.body, range.var, &Quasi::from(range.var))?;
+        let next = Range { lo: range.lo.add_constant(i64::from(n)).ok()?, ..range.clone() };
+        let beyond = match ends_there(&next) {
+            true => None,
+            false => Some(copy.block_at(&of.body, range.var, &Quasi::from(range.var))?),
+        };
         self.next = copy.next;
         let mut stmts = vec![Stmt::Bind { var: base, expr: range.lo.clone() }];
         stmts.extend(self.jam(copies)?);
-        let next = Range { lo: range.lo.add_constant(i64::from(n)).ok()?, ..range.clone() };
-        let beyond = Loop { range: next, role: Role::Seq, own: false, until: None, body: beyond };
-        stmts.push(Stmt::Loop(Box::new(beyond)));
+        if let Some(body) = beyond {
+            let beyond = Loop { range: next, role: Role::Seq, own: false, until: None, body };
+            stmts.push(Stmt::Loop(Box::new(beyond)));
+        }
         let rest = Loop { role: Role::Seq, ..of.clone() };
         Some(Stmt::If {
             results: Vec::new(),
@@ -163,6 +168,14 @@ fn joined(mut a: Fold, b: Fold) -> Option<Fold> {
     block.stmts.extend(more.stmts);
     block.results.extend(more.results);
     Some(a)
+}
+
+/// Whether a range ends where it begins: one of its upper bounds is its lower one.
+fn ends_there(range: &Range) -> bool {
+    match &range.hi {
+        MinMax::Min(list) => list.contains(&range.lo),
+        hi => *hi == range.lo,
+    }
 }
 
 /// When a range has at least so many values: every upper bound is that far from every lower one.
