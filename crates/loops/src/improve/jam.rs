@@ -55,19 +55,19 @@ impl Jam<'_> {
             let is = Quasi::from(base).add_constant(at).ok()?;
             copies.push(copy.block_at(&of.body, range.var, &is)?.stmts);
         }
-        // Where there are more rounds than that, the others follow one by one.
         let next = Range { lo: range.lo.add_constant(i64::from(n)).ok()?, ..range.clone() };
-        let beyond = match ends_there(&next) {
+        // Where there are more rounds than that, the others follow one by one.
+        let beyond = match is_at_most(&range.hi, &next.lo) {
             true => None,
             false => Some(copy.block_at(&of.body, range.var, &Quasi::from(range.var))?),
         };
         self.next = copy.next;
         let mut stmts = vec![Stmt::Bind { var: base, expr: range.lo.clone() }];
         stmts.extend(self.jam(copies)?);
-        if let Some(body) = beyond {
+        stmts.extend(beyond.map(|body| {
             let beyond = Loop { range: next, role: Role::Seq, own: false, until: None, body };
-            stmts.push(Stmt::Loop(Box::new(beyond)));
-        }
+            Stmt::Loop(Box::new(beyond))
+        }));
         let rest = Loop { role: Role::Seq, ..of.clone() };
         Some(Stmt::If {
             results: Vec::new(),
@@ -170,11 +170,11 @@ fn joined(mut a: Fold, b: Fold) -> Option<Fold> {
     Some(a)
 }
 
-/// Whether a range ends where it begins: one of its upper bounds is its lower one.
-fn ends_there(range: &Range) -> bool {
-    match &range.hi {
-        MinMax::Min(list) => list.contains(&range.lo),
-        hi => *hi == range.lo,
+/// Whether a bound is plainly not above another.
+fn is_at_most(bound: &MinMax, other: &MinMax) -> bool {
+    match bound {
+        MinMax::Min(list) => list.iter().any(|bound| is_at_most(bound, other)),
+        bound => bound == other,
     }
 }
 
