@@ -31,6 +31,10 @@ mod unit;
 
 use pyo3::prelude::*;
 
+/// Large results get memory that was used before, and that begins with a cache line.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The compiled part of the package `einlang`.
 #[pymodule]
 fn _einlang(module: &Bound<'_, PyModule>) -> PyResult<()> {
