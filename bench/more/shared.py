@@ -10,19 +10,22 @@ import tempfile
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
-FLAGS = ["-O3", "-march=native", "-mprefer-vector-width=512", "-fopenmp", "-ffast-math", "-fPIC", "-shared"]
+FLAGS = ["-O3", "-march=native", "-mprefer-vector-width=512", "-fopenmp", "-ffast-math", "-fPIC"]
 
 
 def c_library(name):
-    """The library made of `c/name.c`; it is made once for each state of the source."""
+    """The library made of `c/name.c`; it is made once for each state of the source. It is linked without
+    `-ffast-math`, which would make all arithmetic of this process, ours too, flush small numbers to zero."""
     source = HERE / "c" / f"{name}.c"
     state = hashlib.sha256(source.read_bytes() + " ".join(FLAGS).encode()).hexdigest()[:12]
     folder = pathlib.Path(tempfile.gettempdir()) / f"einlang_more_{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     library = folder / f"{name}-{state}.so"
     if not library.exists():
-        fresh = library.with_suffix(f".{os.getpid()}")
-        subprocess.run(["gcc", *FLAGS, str(source), "-o", str(fresh), "-lm"], check=True)
+        fresh, part = (library.with_suffix(f".{os.getpid()}.{end}") for end in ("so", "o"))
+        subprocess.run(["gcc", *FLAGS, "-c", str(source), "-o", str(part)], check=True)
+        subprocess.run(["gcc", "-shared", "-fopenmp", str(part), "-o", str(fresh), "-lmvec", "-lm"], check=True)
+        part.unlink()
         fresh.replace(library)
     return ctypes.CDLL(str(library))
 

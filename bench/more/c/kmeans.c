@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef double V __attribute__((vector_size(64), aligned(8), may_alias));
+
 void run(const double *x, const double *start, long steps, double *c, int *label, long n, long d, long k) {
     memcpy(c, start, k * d * sizeof(double));
     double *ct = malloc(k * d * sizeof(double)), *sum = malloc(k * d * sizeof(double)), *count = malloc(k * sizeof(double));
@@ -15,21 +17,25 @@ void run(const double *x, const double *start, long steps, double *c, int *label
             #pragma omp for schedule(static)
             for (long i = 0; i < n; i++) {
                 const double *restrict p = x + i * d;
-                for (long a0 = 0; a0 < k; a0 += 16) {
-                    double s[16] = {0};
-                    if (a0 + 16 <= k)
-                        for (long b = 0; b < d; b++) {
-                            const double *restrict row = ct + b * k + a0;
-                            for (int a = 0; a < 16; a++) { double z = p[b] - row[a]; s[a] += z * z; }
-                        }
-                    else
-                        for (long b = 0; b < d; b++)
-                            for (long a = 0; a0 + a < k; a++) { double z = p[b] - ct[b * k + a0 + a]; s[a] += z * z; }
-                    for (long a = 0; a < 16 && a0 + a < k; a++) far[a0 + a] = s[a];
+                long a = 0;
+                for (; a + 16 <= k; a += 16) {
+                    V s = {0}, t = {0};
+                    for (long b = 0; b < d; b++) {
+                        V y = p[b] - *(const V *)(ct + b * k + a), z = p[b] - *(const V *)(ct + b * k + a + 8);
+                        s += y * y;
+                        t += z * z;
+                    }
+                    *(V *)(far + a) = s;
+                    *(V *)(far + a + 8) = t;
+                }
+                for (; a < k; a++) {
+                    double s = 0;
+                    for (long b = 0; b < d; b++) { double z = p[b] - ct[b * k + a]; s += z * z; }
+                    far[a] = s;
                 }
                 double low = far[0];
                 #pragma omp simd reduction(min : low)
-                for (long a = 1; a < k; a++) low = far[a] < low ? far[a] : low;
+                for (long c = 1; c < k; c++) low = far[c] < low ? far[c] : low;
                 long at = 0;
                 while (far[at] != low) at++;
                 label[i] = at;
