@@ -57,7 +57,7 @@ fn found_in(group: &Group) -> Vec<Found> {
     for (number, binding) in group.bindings.iter().enumerate() {
         for (clause, of) in binding.clauses.iter().enumerate().filter(|(_, c)| c.guard.is_none()) {
             let mut looking = Looking { own: &own, known: HashMap::new(), found: Vec::new() };
-            looking.region(&of.body, binding.axes.len());
+            looking.region(&of.body, n_free(binding, of));
             for (value, insts, vars) in looking.found {
                 let is = |axis: &usize| vars.contains(&binding.axes[*axis].var);
                 let axes: Vec<usize> = (0..binding.axes.len()).filter(is).collect();
@@ -68,6 +68,19 @@ fn found_in(group: &Group) -> Vec<Found> {
         }
     }
     all
+}
+
+/// How many indices of a clause have more than one value.
+fn n_free(binding: &Binding, clause: &Clause) -> usize {
+    let fixed = |var: Var| {
+        clause.domain.sets().iter().all(|set| {
+            set.eqs().iter().any(|eq| {
+                let mut others = eq.vars().filter(|v| *v != var && v.kind() != VarKind::Symbol);
+                eq.coeff(var) != 0 && others.next().is_none()
+            })
+        })
+    };
+    binding.axes.iter().filter(|axis| !fixed(axis.var)).count()
 }
 
 /// How a value is computed, and the indices that it depends on.
