@@ -61,8 +61,7 @@ fn choose_lanes(module: &Module, works: &Works<'_>, schedule: &mut Schedule) {
         let Some(first) = group.bindings.first().filter(|_| !reads_itself_by_data(group)) else {
             continue;
         };
-        let (is_top, tiling) =
-            (top.contains(&first.name), Tiling::new(module, schedule, group, works));
+        let (is_top, tiling) = (top.contains(&first.name), Tiling::new(module, schedule, group));
         let place = schedule.groups.iter_mut();
         let mut place = place.filter(|g| g.tensors.first().is_some_and(|t| t.name == first.name));
         let Some(decided) = place.next() else { continue };
@@ -192,7 +191,7 @@ impl Choosing<'_> {
             let shared = rows.is_some() || !around.is_empty();
             let row = rows.map(|axis| binding.axes[axis].var);
             let packed = |access: &Access| {
-                shared && self.is_top && self.tiling.packed_axis(access, var, row).is_some()
+                shared && self.is_top && self.tiling.panels(access, var, row).is_some()
             };
             lanes_of(binding, work, *axis, &packed)
         };
