@@ -9,7 +9,9 @@ use einlang_tir::types::Ident;
 use crate::checkpoint::Checkpoint;
 use crate::decide::{
     Storage, decide, decide_along_time, find_replay, is_legal, isolate_sums, join_producers,
+    join_rows,
 };
+use crate::delay::{delay_updates, is_of_delayed};
 use crate::improve::{hold_budget, improve};
 use crate::ir::Kernel;
 use crate::lower::{NotLowered, lower};
@@ -58,6 +60,9 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
             if given.replay.is_some() {
                 isolate_sums(&mut module);
             }
+            if is_of_delayed(given) {
+                module = delay_updates(module);
+            }
             merge_groups(&mut module, given);
             match is_legal(&module, given) {
                 true => given.clone(),
@@ -71,7 +76,7 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
             }
             (_, segments) => {
                 trajectories = segments.map(|(_, schedule)| trajectories_of(&schedule));
-                module = join_producers(module);
+                module = join_rows(join_producers(delay_updates(module)));
                 decide(&module, choices.storage)?
             }
         },

@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use einlang_loops::ir::{Access, Buffer, BufferId, Layout, Stmt, Subscript};
-use einlang_loops::threads::MOST_ON_STACK;
+use einlang_loops::threads::{MOST_ON_STACK, is_of_thread};
 use einlang_tir::types::Elem;
 use inkwell::IntPredicate;
 use inkwell::types::BasicType;
@@ -253,6 +253,9 @@ impl<'c> Emit<'c, '_> {
             let extents = self.wanted(&self.kernel.buffers[number])?;
             return self.set_shape(number, &extents);
         }
+        if is_of_thread(&self.kernel.buffers[number]) {
+            return self.own(number);
+        }
         if self.threads.is_some_and(|threads| threads.divided) {
             return Err(Refused("a thread needs memory of its own".to_owned()));
         }
@@ -265,6 +268,37 @@ impl<'c> Emit<'c, '_> {
         }
         self.ask(Field::alloc, &[self.i64(number as i64).into(), words.into()], -1)?;
         self.look(number)?;
+        self.set_shape(number, &extents)
+    }
+
+    /// Gives a buffer memory of this thread, which is not zero.
+    fn own(&mut self, number: usize) -> Result<()> {
+        let of = &self.kernel.buffers[number];
+        let extents = self.wanted(of)?;
+        let (words, kept) =
+            (self.words(extents.len(), "extents")?, self.words(extents.len() + 2, "kept")?);
+        let put = |words, at: u64, value: IntValue<'c>| -> Result<()> {
+            let place = self.word(words, at)?;
+            self.builder.build_store(place, value)?;
+            Ok(())
+        };
+        put(kept, 0, self.i64(extents.len() as i64 + 1))?;
+        put(kept, 1, self.i64(i64::from(of.elem.bits().max(8) / 8)))?;
+        for (at, (extent, dim)) in extents.iter().zip(&of.dims).enumerate() {
+            put(words, at as u64, *extent)?;
+            let factor = match dim.layout {
+                Layout::Mod(width) => self.i64(width),
+                _ => *extent,
+            };
+            put(kept, at as u64 + 2, factor)?;
+        }
+        let args = [self.i64(number as i64).into(), words.into(), kept.into()];
+        let place = self.service(Field::own, &args)?;
+        let fine = self.compare(IntPredicate::NE, place, self.i64(0))?;
+        self.require(fine, -1)?;
+        let pointer = self.context.ptr_type(Default::default());
+        let place = self.builder.build_int_to_ptr(place, pointer, "own")?;
+        self.builder.build_store(self.buffers[number].data, place)?;
         self.set_shape(number, &extents)
     }
 

@@ -11,6 +11,7 @@
 //! | `fuse.rs` | whether base clauses and producers run in the loop of a recurrence |
 //! | `windows.rs`, `along.rs`, `distance.rs`, `extremes.rs` | how many planes are kept |
 //! | `private.rs` | what belongs to one tile |
+//! | `rows.rs` | what is computed row by row, so that rows stay in caches |
 //! | `roles.rs`, `tiles.rs` | lanes, and tiles of contractions |
 //! | `strips.rs`, `ensembles.rs` | grids by their diagonals, many recurrences side by side |
 //! | `work.rs`, `cost.rs` | what a clause does at a point, and what that costs |
@@ -29,6 +30,7 @@ mod legal;
 mod private;
 mod replay;
 mod roles;
+mod rows;
 mod strips;
 mod tiles;
 mod windows;
@@ -45,11 +47,13 @@ use self::windows::{Observers, fold_storage};
 use crate::lower::NotLowered;
 use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule, TensorSchedule};
 
+pub(crate) use along::own_form;
 pub(crate) use at_reads::whole_uses;
 pub use join::join_producers;
 pub use legal::is_legal;
 pub use replay::find_replay;
 pub(crate) use replay::{is_fixed, isolate_sums, sum_of, sum_over};
+pub use rows::join_rows;
 
 /// How much of a recurrence is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

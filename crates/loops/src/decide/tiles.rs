@@ -20,6 +20,8 @@ pub(super) struct Tiling<'m> {
     group: &'m Group,
     /// The tensors outside the group that lie in memory as a whole.
     whole: Vec<Ident>,
+    /// How many rows the tile around has, if there is one.
+    pub(super) tiled_by: Option<i64>,
 }
 
 impl<'m> Tiling<'m> {
@@ -37,7 +39,7 @@ impl<'m> Tiling<'m> {
                 whole.push(binding.name.clone());
             }
         }
-        Tiling { group, whole }
+        Tiling { group, whole, tiled_by: None }
     }
 
     /// The nest of a contraction, whose operands are packed.
@@ -89,7 +91,7 @@ impl<'m> Tiling<'m> {
             nest = nested(axis, Some(together), Role::Par, nest);
         }
         nest = nested(lanes.axis, Some(i64::from(width)), Role::Par, nest);
-        if n_rows.is_none_or(|n| n > CACHED_ROWS) {
+        if self.tiled_by.is_none() && n_rows.is_none_or(|n| n > CACHED_ROWS) {
             nest = nested(axis, Some(CACHED_ROWS), Role::Par, nest);
         }
         for other in others.into_iter().rev() {

@@ -11,10 +11,12 @@
 //! | `check.rs` | which loops can be emitted like that; the others stay scalar |
 //! | `memory.rs` | loads, stores and tests of subscripts |
 //! | `op.rs` | operations on vectors |
+//! | `extremes.rs` | minima and maxima, whose terms are lanes |
 //!
 //! Invariant: lanes never mix, so the number of lanes changes no bit of a result.
 
 mod check;
+mod extremes;
 mod memory;
 mod op;
 mod steps;
