@@ -18,7 +18,7 @@ use crate::frame::{Field, VIEW_WORDS};
 
 /// The slots of one buffer.
 pub(super) struct Slots<'c> {
-    data: PointerValue<'c>,
+    pub(super) data: PointerValue<'c>,
     marks: PointerValue<'c>,
     extents: Vec<PointerValue<'c>>,
     strides: Vec<PointerValue<'c>>,
@@ -168,7 +168,7 @@ impl<'c> Emit<'c, '_> {
     }
 
     /// Sets the extents and the strides that follow from them.
-    fn set_shape(&self, buffer: usize, extents: &[IntValue<'c>]) -> Result<()> {
+    pub(super) fn set_shape(&self, buffer: usize, extents: &[IntValue<'c>]) -> Result<()> {
         let of = &self.kernel.buffers[buffer];
         let mut stride = self.i64(1);
         let (slots, zero) = (&self.buffers[buffer], self.i64(0));
@@ -195,7 +195,7 @@ impl<'c> Emit<'c, '_> {
     }
 
     /// The extents of a buffer as the kernel computes them.
-    fn wanted(&self, of: &Buffer) -> Result<Vec<IntValue<'c>>> {
+    pub(super) fn wanted(&self, of: &Buffer) -> Result<Vec<IntValue<'c>>> {
         let mut extents = Vec::with_capacity(of.dims.len());
         for dim in &of.dims {
             let mut known = true;
@@ -268,37 +268,6 @@ impl<'c> Emit<'c, '_> {
         }
         self.ask(Field::alloc, &[self.i64(number as i64).into(), words.into()], -1)?;
         self.look(number)?;
-        self.set_shape(number, &extents)
-    }
-
-    /// Gives a buffer memory of this thread, which is not zero.
-    fn own(&mut self, number: usize) -> Result<()> {
-        let of = &self.kernel.buffers[number];
-        let extents = self.wanted(of)?;
-        let (words, kept) =
-            (self.words(extents.len(), "extents")?, self.words(extents.len() + 2, "kept")?);
-        let put = |words, at: u64, value: IntValue<'c>| -> Result<()> {
-            let place = self.word(words, at)?;
-            self.builder.build_store(place, value)?;
-            Ok(())
-        };
-        put(kept, 0, self.i64(extents.len() as i64 + 1))?;
-        put(kept, 1, self.i64(i64::from(of.elem.bits().max(8) / 8)))?;
-        for (at, (extent, dim)) in extents.iter().zip(&of.dims).enumerate() {
-            put(words, at as u64, *extent)?;
-            let factor = match dim.layout {
-                Layout::Mod(width) => self.i64(width),
-                _ => *extent,
-            };
-            put(kept, at as u64 + 2, factor)?;
-        }
-        let args = [self.i64(number as i64).into(), words.into(), kept.into()];
-        let place = self.service(Field::own, &args)?;
-        let fine = self.compare(IntPredicate::NE, place, self.i64(0))?;
-        self.require(fine, -1)?;
-        let pointer = self.context.ptr_type(Default::default());
-        let place = self.builder.build_int_to_ptr(place, pointer, "own")?;
-        self.builder.build_store(self.buffers[number].data, place)?;
         self.set_shape(number, &extents)
     }
 
@@ -431,8 +400,17 @@ impl<'c> Emit<'c, '_> {
         buffer: usize,
         position: IntValue<'c>,
     ) -> Result<BasicValueEnum<'c>> {
-        let elem = self.kernel.buffers[buffer].elem;
         let place = self.place(buffer, position)?;
+        self.load_from(buffer, place)
+    }
+
+    /// The element of a buffer at a place.
+    pub(super) fn load_from(
+        &self,
+        buffer: usize,
+        place: PointerValue<'c>,
+    ) -> Result<BasicValueEnum<'c>> {
+        let elem = self.kernel.buffers[buffer].elem;
         let value = self.builder.build_load(self.memory_type(elem), place, "element")?;
         self.tell(buffer, value.as_instruction_value())?;
         match elem {

@@ -230,6 +230,17 @@ impl Choosing<'_> {
     }
 }
 
+/// The axis along which the points of a clause would run in lanes if nothing were around it.
+pub(super) fn axis_of_lanes(binding: &Binding, work: &Work) -> Option<usize> {
+    let all: Vec<usize> = (0..binding.axes.len()).collect();
+    let candidates = all.iter().filter_map(|axis| {
+        let (var, rows) = (binding.axes[*axis].var, rows_axis(binding, work, *axis, &all));
+        lanes_of(binding, work, *axis, &|access| rows.is_some() && access.axis_of(var).is_some())
+    });
+    let best = candidates.reduce(|a, b| if b.cost <= a.cost { b } else { a })?;
+    (!work.scalar && best.cost < scalar_cost(work)).then_some(best.axis)
+}
+
 /// The axes of a statement that no loop around moves along. `None` if some loop moves along several.
 fn free_axes(statement: Statement, binding: &Binding, around: &Around) -> Option<Vec<usize>> {
     let mut free: Vec<usize> = (0..binding.axes.len()).collect();

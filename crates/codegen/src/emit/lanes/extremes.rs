@@ -193,7 +193,12 @@ impl<'c> Emit<'c, '_> {
             let half = |from: u32| -> Result<VectorValue<'c>> {
                 let at = (from..from + width).map(|lane| ty.const_int(u64::from(lane), false));
                 let at = VectorType::const_vector(&at.collect::<Vec<_>>());
-                Ok(self.builder.build_shuffle_vector(all, all.get_type().get_poison(), at, "half")?)
+                Ok(self.builder.build_shuffle_vector(
+                    all,
+                    all.get_type().get_poison(),
+                    at,
+                    "half",
+                )?)
             };
             let halves = [half(0)?, half(width)?];
             let found = match elem.is_float() {

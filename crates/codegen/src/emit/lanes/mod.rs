@@ -10,6 +10,7 @@
 //! | `steps.rs` | how index expressions change from lane to lane |
 //! | `check.rs` | which loops can be emitted like that; the others stay scalar |
 //! | `memory.rs` | loads, stores and tests of subscripts |
+//! | `uniform.rs` | loads of elements that all lanes have in common |
 //! | `op.rs` | operations on vectors |
 //! | `extremes.rs` | minima and maxima, whose terms are lanes |
 //!
@@ -20,6 +21,7 @@ mod extremes;
 mod memory;
 mod op;
 mod steps;
+mod uniform;
 
 use einlang_index::{MinMax, Quasi, Var};
 use einlang_loops::ir::{Block, Loop};
