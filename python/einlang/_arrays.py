@@ -76,6 +76,12 @@ def _of_torch(value: Any) -> tuple[np.ndarray[Any, Any], str | None]:
     return tensor.numpy(), None
 
 
+def is_float(value: Any) -> bool:
+    """Whether something that a program gave is a float or an array of floats."""
+    dtype = getattr(value, "dtype", None)
+    return dtype is not None and (dtype.kind == "f" or dtype.name in _BY_DTYPE)
+
+
 def _describe(value: Any) -> str:
     return f"`{type(value).__name__}`"
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import is_float
 from ._errors import DerivativeError
 from ._module import Function
 
@@ -36,12 +37,38 @@ def _params(function: Function, wrt: Wrt) -> tuple[list[int], bool]:
     return found, single
 
 
+def _results(function: Function) -> list[str] | None:
+    """The declared types of the parts of a tuple that the function gives; none if it declares no tuple."""
+    result: str | None = function._info["result"]
+    if result is None or not result.startswith("("):
+        return None
+    parts, depth = [""], 0
+    for letter in result[1:-1]:
+        depth += (letter in "([<") - (letter in ")]>")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _part(function: Function, of: int | None) -> int | None:
+    """The number of a part of the result."""
+    parts = _results(function)
+    if of is None or parts is None:
+        return of
+    if not -len(parts) <= of < len(parts):
+        raise ValueError(f"{function.__name__} gives {len(parts)} values; there is no value {of}")
+    return of % len(parts)
+
+
 class _Derived:
     """A function of the same parameters."""
 
-    def __init__(self, function: Function, wrt: Wrt) -> None:
+    def __init__(self, function: Function, wrt: Wrt, of: int | None) -> None:
         self.function, self.wrt = function, wrt
         self._by, self._single = _params(function, wrt)
+        self.of = _part(function, of)
         self.__name__ = f"{type(self).__name__.strip('_').lower()}_{function.__name__}"
         self.__signature__ = function.__signature__
         self.__doc__ = f"{self.__name__}: derivative of\n\n{function.__doc__}"
@@ -54,62 +81,71 @@ class _Derived:
 
 
 class _Grad(_Derived):
-    def __init__(self, function: Function, wrt: Wrt, with_value: bool) -> None:
-        super().__init__(function, wrt)
-        result = function._info["result"]
+    def __init__(self, function: Function, wrt: Wrt, of: int | None, with_value: bool) -> None:
+        super().__init__(function, wrt, of)
+        parts = _results(function)
+        if parts is not None and self.of is None:
+            raise _no_number(function, "a tuple", "choose one of its values with `of=`")
+        result = function._info["result"] if parts is None else parts[self.of or 0]
         if result is not None and result.startswith("["):
             raise _no_number(function, result)
         self._with_value = with_value
-        self._core = function._derived("derivatives", self._by)
+        self._core = function._derived("derivatives", self._by, of=self.of)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         value, *parts = self._core.call_with(args, kwargs, [])
-        if not isinstance(value, np.generic):
+        target = value if self.of is None else value[self.of]
+        if not isinstance(target, np.generic):
             raise _no_number(self.function, "something else")
         answer = self._answer(parts)
         return (value, answer) if self._with_value else answer
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_Grad, (self.function, self.wrt, self._with_value))
+        return (_Grad, (self.function, self.wrt, self.of, self._with_value))
 
 
-def _no_number(function: Function, result: str) -> DerivativeError:
+def _no_number(
+    function: Function, result: str, help: str = "use `jacobian`, `jvp` or `vjp`"
+) -> DerivativeError:
     return DerivativeError(
         f"the gradient is that of a function that gives a number; {function.__name__} gives {result}\n"
-        "  help: use `jacobian`, `jvp` or `vjp`"
+        f"  help: {help}"
     )
 
 
-def grad(function: Function, wrt: Wrt = None) -> Callable[..., Any]:
+def grad(function: Function, wrt: Wrt = None, *, of: int | None = None) -> Callable[..., Any]:
     """The gradient of a function that gives a number, by one parameter or by several.
 
     ``wrt`` is a name, a position, or a sequence of those (then a tuple comes back); without it the first
-    parameter.
+    parameter. Of a function that gives a tuple, ``of`` is the position of the number.
 
     >>> einlang.grad(m.loss, wrt="w")(x, w)
     """
-    return _Grad(function, wrt, with_value=False)
+    return _Grad(function, wrt, of, with_value=False)
 
 
-def value_and_grad(function: Function, wrt: Wrt = None) -> Callable[..., Any]:
-    """Like `grad`, giving the value and the gradient."""
-    return _Grad(function, wrt, with_value=True)
+def value_and_grad(function: Function, wrt: Wrt = None, *, of: int | None = None) -> Callable[..., Any]:
+    """Like `grad`, giving what the function gives and the gradient."""
+    return _Grad(function, wrt, of, with_value=True)
 
 
 class _Jacobian(_Derived):
-    def __init__(self, function: Function, wrt: Wrt, rows: Any) -> None:
-        super().__init__(function, wrt)
+    def __init__(self, function: Function, wrt: Wrt, rows: Any, of: int | None) -> None:
+        super().__init__(function, wrt, of)
+        parts = _results(function)
+        if parts is not None and self.of is None:
+            raise ValueError(f"{function.__name__} gives {len(parts)} values; choose one with `of=`")
         self.rows = rows
         self._many = isinstance(rows, list)
         points = rows if self._many else [rows]
         self._points = [point if isinstance(point, tuple) else (point,) for point in points]
         if rows is None:
-            self._core = function._derived("derivatives", self._by)
+            self._core = function._derived("derivatives", self._by, of=self.of)
         else:
             lengths = {len(point) for point in self._points}
             if len(lengths) != 1:
                 raise ValueError("rows must be points with equally many indices")
-            self._core = function._derived("rows", self._by, lengths.pop())
+            self._core = function._derived("rows", self._by, lengths.pop(), of=self.of)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.rows is None:
@@ -120,44 +156,69 @@ class _Jacobian(_Derived):
         return self._answer([np.stack(parts) for parts in zip(*found)])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_Jacobian, (self.function, self.wrt, self.rows))
+        return (_Jacobian, (self.function, self.wrt, self.rows, self.of))
 
 
-def jacobian(function: Function, wrt: Wrt = None, *, rows: Any = None) -> Callable[..., Any]:
+def jacobian(
+    function: Function, wrt: Wrt = None, *, rows: Any = None, of: int | None = None
+) -> Callable[..., Any]:
     """The derivative of every element of the result by every element of a parameter.
 
     Its shape is that of the result followed by that of the parameter. ``rows`` asks for a part: an index
     of the result's first axis, a tuple of indices, or a list of those (stacked); only that much is
-    computed.
+    computed. Of a function that gives a tuple, ``of`` is the position of the value that is meant.
     """
-    return _Jacobian(function, wrt, rows)
+    return _Jacobian(function, wrt, rows, of)
 
 
 def jvp(function: Function, primals: Sequence[Any], tangents: Any, wrt: Wrt = None) -> tuple[Any, Any]:
-    """The value, and its change along tangents of parameters (all of them, unless ``wrt`` says which)."""
+    """The value, and its change along tangents of parameters (all of them, unless ``wrt`` says which).
+
+    Where the function gives a tuple, so is the change; it is none for values that are no floats.
+    """
     if wrt is None:
         wrt = list(range(len(primals)))
     by, single = _params(function, wrt)
-    changes = [tangents] if single else list(tangents)
-    if len(changes) != len(by):
-        raise ValueError(f"{len(by)} tangents are wanted, not {len(changes)}")
+    given = [tangents] if single else list(tangents)
+    if len(given) != len(by):
+        raise ValueError(f"{len(by)} tangents are wanted, not {len(given)}")
     core = _core(function, "tangent", by)
-    value, change = core.call_with(tuple(primals), None, changes)
-    return value, change
+    value, *changes = core.call_with(tuple(primals), None, given)
+    if not isinstance(value, tuple):
+        return value, changes[0]
+    left = iter(changes)
+    return value, tuple(next(left) if is_float(part) else None for part in value)
 
 
 def vjp(function: Function, *primals: Any, wrt: Wrt = None) -> tuple[Any, Callable[[Any], Any]]:
-    """The value, and a function from cotangents of it to cotangents of parameters (all, unless ``wrt``)."""
+    """The value, and a function from cotangents of it to cotangents of parameters (all, unless ``wrt``).
+
+    Where the function gives a tuple, its cotangent is one too; those of values that are no floats do not
+    matter, and none stands for zero.
+    """
     if wrt is None:
         wrt = list(range(len(primals)))
     by, single = _params(function, wrt)
-    core = _core(function, "cotangent", by)
+    value = function(*primals)
 
     def pull(cotangent: Any) -> Any:
-        _, *parts = core.call_with(primals, None, [cotangent])
+        parts = pulled(function, by, primals, value, cotangent)
         return parts[0] if single else tuple(parts)
 
-    return function(*primals), pull
+    return value, pull
+
+
+def pulled(function: Function, by: Sequence[int], args: Sequence[Any], value: Any, cotangent: Any) -> list[Any]:
+    """The cotangents of some parameters for one of the result, which is like this value."""
+    given = [cotangent]
+    if isinstance(value, tuple):
+        given = list(cotangent)
+        if len(given) != len(value):
+            raise ValueError(f"{len(value)} cotangents are wanted, not {len(given)}")
+        floats = [(part, one) for part, one in zip(value, given) if is_float(part)]
+        given = [np.zeros_like(part) if one is None else one for part, one in floats]
+    _, *parts = _core(function, "cotangent", by).call_with(tuple(args), None, given)
+    return parts
 
 
 def _core(function: Function, kind: str, by: Sequence[int]) -> Function:

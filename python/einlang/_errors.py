@@ -17,6 +17,7 @@ __all__ = [
     "LimitError",
     "NameError",
     "NotSupportedError",
+    "PythonError",
     "RecurrenceError",
     "RunTimeError",
     "ShapeError",
@@ -146,6 +147,10 @@ class InputError(EinlangError, builtins.ValueError):
     """An input that is missing or has another type (E0905, E0906)."""
 
 
+class PythonError(EinlangError):
+    """A function of Python that the program called raised an exception (E0907), which is the cause."""
+
+
 class NotSupportedError(EinlangError, builtins.NotImplementedError):
     """Valid, and not yet supported by this version (E0999)."""
 
@@ -164,6 +169,7 @@ _EXACT: dict[str, type[EinlangError]] = {
     "E0705": ShapeError,
     "E0905": InputError,
     "E0906": InputError,
+    "E0907": PythonError,
     "E0999": NotSupportedError,
 }
 

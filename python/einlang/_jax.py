@@ -9,27 +9,31 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ._derivatives import _core
+from ._arrays import is_float
+from ._derivatives import pulled
 from ._module import Function
 
 
 def operation(function: Function) -> Callable[..., Any]:
     """The function on arrays."""
-    shapes: dict[Any, jax.ShapeDtypeStruct] = {}
+    shapes: dict[Any, Any] = {}
 
-    def shape_of(args: tuple[Any, ...]) -> jax.ShapeDtypeStruct:
+    def shape_of(args: tuple[Any, ...]) -> Any:
         """What the function gives for arrays like these: it is evaluated once on zeros."""
         key = tuple((np.shape(arg), jnp.result_type(arg)) for arg in args)
         if key not in shapes:
-            zeros = [np.zeros(shape, dtype) for shape, dtype in key]
-            result = np.asarray(function(*zeros))
-            if result.dtype.itemsize == 8 and not jax.config.jax_enable_x64:
-                raise ValueError(
-                    f"{function.__name__} gives {result.dtype}, which JAX would round; "
-                    "enable jax_enable_x64"
-                )
-            shapes[key] = jax.ShapeDtypeStruct(result.shape, result.dtype)
+            result = function(*(np.zeros(shape, dtype) for shape, dtype in key))
+            many = isinstance(result, tuple)
+            shapes[key] = tuple(map(_shape, result)) if many else _shape(result)
         return shapes[key]
+
+    def _shape(result: Any) -> jax.ShapeDtypeStruct:
+        array = np.asarray(result)
+        if array.dtype.itemsize == 8 and not jax.config.jax_enable_x64:
+            raise ValueError(
+                f"{function.__name__} gives {array.dtype}, which JAX would round; enable jax_enable_x64"
+            )
+        return jax.ShapeDtypeStruct(array.shape, array.dtype)
 
     def callback(run: Callable[..., Any], result: Any, *args: Any) -> Any:
         return jax.pure_callback(run, result, *args, vmap_method="sequential")
@@ -37,7 +41,8 @@ def operation(function: Function) -> Callable[..., Any]:
     @jax.custom_vjp
     def call(*args: Any) -> Any:
         def run(*values: Any) -> Any:
-            return np.asarray(function(*map(np.asarray, values)))
+            result = function(*map(np.asarray, values))
+            return tuple(map(np.asarray, result)) if isinstance(result, tuple) else np.asarray(result)
 
         return callback(run, shape_of(args), *args)
 
@@ -48,13 +53,20 @@ def operation(function: Function) -> Callable[..., Any]:
         kinds = [jnp.result_type(arg) for arg in args]
         by = [at for at, kind in enumerate(kinds) if jnp.issubdtype(kind, jnp.floating)]
         like = [jax.ShapeDtypeStruct(jnp.shape(args[at]), kinds[at]) for at in by]
+        result = shape_of(args)
+        many = isinstance(result, tuple)
+        # What is no float has no cotangent that could be passed on.
+        floats = [is_float(part) for part in result] if many else [True]
+        given = [one for one, is_one in zip(cotangent if many else [cotangent], floats) if is_one]
 
-        def run(cotangent: Any, *values: Any) -> Any:
-            core = _core(function, "cotangent", by)
-            _, *parts = core.call_with(tuple(map(np.asarray, values)), None, [np.asarray(cotangent)])
+        def run(*values: Any) -> Any:
+            arrays = [np.asarray(value) for value in values]
+            cotangents, primals = iter(arrays[: len(given)]), arrays[len(given) :]
+            each = [next(cotangents) if is_one else None for is_one in floats]
+            parts = pulled(function, by, primals, result, each if many else each[0])
             return [np.asarray(part, dtype=one.dtype) for part, one in zip(parts, like)]
 
-        found = dict(zip(by, callback(run, like, cotangent, *args)))
+        found = dict(zip(by, callback(run, like, *given, *args)))
         zeros = jax.dtypes.float0
         return tuple(
             found[at] if at in found else np.zeros(jnp.shape(arg), zeros) for at, arg in enumerate(args)

@@ -11,7 +11,8 @@ from ._module import Function
 def torch_op(function: Function) -> Callable[..., Any]:
     """The function on tensors of PyTorch, differentiable by `torch.autograd`.
 
-    The function gives one tensor or number; gradients are computed for the arguments that require them.
+    The function gives tensors or numbers, one or a tuple of them; gradients are computed for the arguments
+    that require them, through all results that are floats.
     """
     from ._torch import operation
 
@@ -21,7 +22,7 @@ def torch_op(function: Function) -> Callable[..., Any]:
 def jax_op(function: Function) -> Callable[..., Any]:
     """The function on arrays of JAX; `jit`, `grad` and `vmap` work, through callbacks.
 
-    The function gives one tensor or number.
+    The function gives tensors or numbers, one or a tuple of them.
     """
     from ._jax import operation
 

@@ -53,8 +53,9 @@ class Function(_einlang.Function):
         kind: str = "value",
         by: Sequence[int] = (),
         n_rows: int = 0,
+        of: int | None = None,
     ) -> Function:
-        return super().__new__(cls, unit, info["name"], kind, list(by), n_rows)
+        return super().__new__(cls, unit, info["name"], kind, list(by), n_rows, of)
 
     def __init__(
         self,
@@ -63,9 +64,10 @@ class Function(_einlang.Function):
         kind: str = "value",
         by: Sequence[int] = (),
         n_rows: int = 0,
+        of: int | None = None,
     ) -> None:
         self._unit, self._info = unit, info
-        self._kind, self._by, self._n_rows = kind, tuple(by), n_rows
+        self._kind, self._by, self._n_rows, self._of = kind, tuple(by), n_rows, of
         self.__name__ = self.__qualname__ = info["name"]
         self.__module__ = unit.name
         self.__signature__ = _signature(info)
@@ -76,24 +78,31 @@ class Function(_einlang.Function):
         """The declaration as the source writes it."""
         return str(self._info["text"])
 
-    def _derived(self, kind: str, by: Sequence[int], n_rows: int = 0) -> Function:
-        """The same function with derivatives."""
-        return Function(self._unit, self._info, kind, by, n_rows)
+    def _derived(self, kind: str, by: Sequence[int], n_rows: int = 0, of: int | None = None) -> Function:
+        """The same function with derivatives, of one of its values if it gives a tuple."""
+        return Function(self._unit, self._info, kind, by, n_rows, of)
 
     def __repr__(self) -> str:
         return f"<einlang {self.declaration}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         unit = (self._unit.text, self._unit.name, self._unit.settings)
-        return (_restored, (*unit, self._info["name"], self._kind, self._by, self._n_rows))
+        return (_restored, (*unit, self._info["name"], self._kind, self._by, self._n_rows, self._of))
 
 
 def _restored(
-    text: str, name: str, settings: dict[str, Any], function: str, kind: str, by: Sequence[int], n_rows: int
+    text: str,
+    name: str,
+    settings: dict[str, Any],
+    function: str,
+    kind: str,
+    by: Sequence[int],
+    n_rows: int,
+    of: int | None,
 ) -> Function:
     unit = _einlang.Unit(text, name, settings)
     info = next(info for info in unit.signatures() if info["name"] == function)
-    return Function(unit, info, kind, by, n_rows)
+    return Function(unit, info, kind, by, n_rows, of)
 
 
 class Module(types.ModuleType):

@@ -16,13 +16,15 @@ class Options:
     ``checked`` makes integer overflow and NaN that appears errors; ``strict`` makes gaps errors;
     ``threads`` is how many machine code may run on (usually ``EINLANG_THREADS``, or all processors);
     ``timeout`` is in seconds, ``max_memory`` in bytes; ``allow_read`` and ``allow_write`` are files or
-    folders that a program may touch besides its own folder.
+    folders that a program may touch besides its own folder; without ``python`` it may not call functions of
+    Python, which is wise for programs of others.
     """
 
     backend: Literal["native", "bytecode", "interp"] | None = None
     checked: bool = False
     strict: bool = False
     zero_fill: bool = False
+    python: bool = True
     timeout: float | None = None
     max_memory: int | None = None
     max_depth: int | None = None

@@ -49,6 +49,13 @@ def test_every_type_and_layout_comes_back_as_it_went(module, dtype, rank):
         assert not np.shares_memory(got, given), name
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_arrays_without_axes_are_numbers(module, dtype):
+    got = module.same(np.ones((), dtype))
+    assert got == 1 and np.asarray(got).dtype == np.dtype(dtype) and np.ndim(got) == 0
+    assert module.same(np.zeros((0, 3), dtype)).shape == (0, 3)
+
+
 def test_one_compilation_serves_all_extents():
     m = einlang.loads("pub fn f(x) { let y[i] = x[i] + x[i]; y }")
     for n in (0, 1, 7, 100):

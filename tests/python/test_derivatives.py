@@ -1,5 +1,7 @@
 """Derivatives against analytic values, and against JAX on ten programs."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -58,6 +60,77 @@ def test_gradients_of_records():
     g = einlang.grad(m.loss, "p")({"w": [1.0, 2.0], "b": 0.5}, [3.0, 4.0])
     np.testing.assert_allclose(g.w, 2 * 11.5 * np.array([3.0, 4.0]))
     np.testing.assert_allclose(g.b, 23.0)
+
+
+TUPLES = """
+pub fn f(w: [f64; K], x: [f64; N, K]) -> (f64, [f64; N], i32) {
+    let y[i] = sum[k](x[i, k] * w[k] ** 2);
+    (sum[i](y[i] ** 2), y, N)
+}
+pub fn mixed(x: [f64; N]) -> (f32, [f64; N]) { let y[i] = x[i] ** 3; (sum[i](x[i] * x[i]) as f32, y) }
+pub fn undeclared(x: f64) { (x * x, 3.0 * x) }
+"""
+
+
+def test_gradients_of_one_value_of_a_tuple(rng):
+    m = einlang.loads(TUPLES)
+    w, x = rng.standard_normal(3), rng.standard_normal((4, 3))
+    y = x @ w**2
+    want = 2 * y @ (2 * x * w)
+    np.testing.assert_allclose(einlang.grad(m.f, "w", of=0)(w, x), want)
+    np.testing.assert_allclose(einlang.grad(m.f, "w", of=-3)(w, x), want)
+    (value, vector, n), slope = einlang.value_and_grad(m.f, of=0)(w, x)
+    np.testing.assert_allclose([value, *vector], [y @ y, *y])
+    assert n == 4
+    np.testing.assert_allclose(slope, want)
+    np.testing.assert_allclose(einlang.jacobian(m.f, "w", of=1)(w, x), 2 * x * w)
+    np.testing.assert_allclose(einlang.jacobian(m.f, "w", rows=2, of=1)(w, x), (2 * x * w)[2])
+    assert einlang.grad(m.undeclared, of=1)(2.0) == 3.0
+    again = pickle.loads(pickle.dumps(einlang.grad(m.f, "w", of=0)))
+    np.testing.assert_allclose(again(w, x), want)
+
+
+def test_tuples_must_be_chosen_from(rng):
+    m = einlang.loads(TUPLES)
+    with pytest.raises(einlang.DerivativeError, match="of="):
+        einlang.grad(m.f)
+    with pytest.raises(einlang.DerivativeError, match=r"\[f64; N\]"):
+        einlang.grad(m.f, of=1)
+    with pytest.raises(ValueError, match="of="):
+        einlang.jacobian(m.f)
+    with pytest.raises(ValueError, match="no value 3"):
+        einlang.grad(m.f, of=3)
+    with pytest.raises(einlang.EinlangError):
+        einlang.grad(m.f, of=2)(np.ones(2), np.ones((1, 2)))
+    with pytest.raises(einlang.EinlangError):
+        einlang.grad(m.undeclared)(2.0)
+
+
+def test_products_of_tuples_with_vectors(rng):
+    m = einlang.loads(TUPLES)
+    w, x, dw, c = (rng.standard_normal(s) for s in (3, (4, 3), 3, 4))
+    y, dy = x @ w**2, 2 * x @ (w * dw)
+    value, (change, vector, nothing) = einlang.jvp(m.f, (w, x), dw, wrt="w")
+    np.testing.assert_allclose(value[0], y @ y)
+    np.testing.assert_allclose(change, 2 * y @ dy)
+    np.testing.assert_allclose(vector, dy)
+    assert nothing is None
+    _, pull = einlang.vjp(m.f, w, x, wrt="w")
+    np.testing.assert_allclose(pull((2.0, c, None)), (4 * y + c) @ (2 * x * w))
+    np.testing.assert_allclose(pull((None, c, None)), c @ (2 * x * w))
+    with pytest.raises(ValueError, match="3 cotangents"):
+        pull((1.0, c))
+
+
+def test_tuples_of_several_types(rng):
+    m = einlang.loads(TUPLES)
+    x, c = rng.standard_normal(3), rng.standard_normal(3)
+    _, pull = einlang.vjp(m.mixed, x)
+    (got,) = pull((1.0, c))
+    np.testing.assert_allclose(got, 2 * x + 3 * c * x**2, rtol=1e-6)
+    _, changes = einlang.jvp(m.mixed, (x,), (c,))
+    np.testing.assert_allclose(changes[0], 2 * x @ c, rtol=1e-6)
+    np.testing.assert_allclose(changes[1], 3 * x**2 * c)
 
 
 # Each: the Einlang function, the same in JAX, and the shapes of the arguments.

@@ -1,11 +1,14 @@
 """Every class of error, with its code and place."""
 
+import pathlib
 import pickle
 
 import numpy as np
 import pytest
 
 import einlang
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 COMPILE = [
     (einlang.SyntaxError, "E0101", "let x = ;"),
@@ -17,6 +20,11 @@ COMPILE = [
     (einlang.TypeError, "E0401", "let a = 1; let b = 2.0; let c = a + b;"),
     (einlang.RecurrenceError, "E0502", "let x[t in 1..5] = x[t - 1] + 1;"),
     (einlang.DerivativeError, "E0601", "let n = 3; let y = n * 2; let d = @y / @n;"),
+    (
+        einlang.NotSupportedError,
+        "E0999",
+        "let w[0] = 1.0; let w[1] = 2.0; let w[t in 2..6] = w[t - 1] - 0.1 * (@(w[t - 1] * w[t - 2]) / @w[t - 2]);",
+    ),
 ]
 
 RUN = [
@@ -26,6 +34,9 @@ RUN = [
     (einlang.ShapeError, "E0705", "input a: [f32; N]; input b: [f32; N]; let c[i] = a[i] + b[i];", {"a": [1.0], "b": [1.0, 2.0]}),
     (einlang.LimitError, "E0802", "fn f(n: i32) -> i32 { f(n + 1) } let y = f(0);", {}),
     (einlang.FileError, "E0901", 'use std::io::read_text; let t = read_text("none.txt");', {}),
+    (einlang.FileError, "E0902", 'use std::io::read_text; let t = read_text("/etc/hostname");', {}),
+    (einlang.FileError, "E0904", "let y = python::numpy::ones(2) as [f64; 3];", {}),
+    (einlang.PythonError, "E0907", "let y = python::math::sqrt(-1.0) as f64;", {}),
     (einlang.InputError, "E0905", "input n: i32; let y = n;", {}),
     (einlang.InputError, "E0906", "input n: i32; let y = n;", {"n": [1, 2]}),
 ]
@@ -49,6 +60,27 @@ def test_errors_of_running(cls, code, text, inputs):
         einlang.run(text, **inputs)
     assert caught.value.code == code, caught.value
     assert f"error[{code}]" in str(caught.value)
+
+
+def test_every_class_has_its_codes():
+    """Every code of the compiler has a class, and every class that codes can have is tried here."""
+    from einlang._errors import class_of
+
+    codes = [path.stem for path in (ROOT / "docs" / "errors").glob("E*.md")]
+    assert len(codes) > 50 and all(class_of(code) is not einlang.EinlangError for code in codes)
+    tried = {cls for cls, *_ in [*COMPILE, *RUN]}
+    assert {class_of(code) for code in codes} == tried
+    others = {einlang.UsageError, einlang.InternalError, einlang.EinlangError}
+    classes = [getattr(einlang, name) for name in einlang.__all__]
+    classes = {one for one in classes if isinstance(one, type) and issubclass(one, einlang.EinlangError)}
+    assert classes == tried | others
+
+
+def test_bugs_are_told_apart():
+    from einlang._errors import from_bug
+
+    error = from_bug("something")
+    assert isinstance(error, einlang.InternalError) and isinstance(error, RuntimeError) and error.code is None
 
 
 def test_errors_of_functions_are_shown_in_their_file(tmp_path):

@@ -9,6 +9,10 @@ TEXT = """
 pub fn f(w: [f64; K], x: [f64; N, K]) -> [f64; N] { let y[i] = tanh(sum[k](x[i, k] * w[k])); y }
 pub fn g(w: [f32; K]) -> f32 { sum[k](w[k] ** 3) }
 pub fn same(x) { x }
+pub fn both(w: [f64; K], x: [f64; N, K]) -> (f64, [f64; N], i32) {
+    let y[i] = tanh(sum[k](x[i, k] * w[k]));
+    (sum[i](y[i] ** 2), y, N)
+}
 """
 
 
@@ -72,6 +76,14 @@ def test_jax_arrays(m):
     assert m.same(bf16, out="jax").dtype == jax.numpy.bfloat16
 
 
+def test_jax_memory_is_shared():
+    jax = pytest.importorskip("jax")
+    from einlang._arrays import as_array
+
+    x = jax.numpy.arange(16.0)
+    assert einlang._einlang.lent_address(as_array(x)[0]) == x.unsafe_buffer_pointer()
+
+
 def test_jax_operation(m):
     jax = pytest.importorskip("jax")
     jax.config.update("jax_enable_x64", True)
@@ -87,3 +99,46 @@ def test_jax_operation(m):
             np.testing.assert_allclose(mine, other, rtol=1e-12)
     many = jax.numpy.stack([w, 2 * w])
     np.testing.assert_allclose(jax.vmap(f, in_axes=(0, None))(many, x), jax.vmap(reference, in_axes=(0, None))(many, x))
+
+
+def test_torch_operation_with_several_results(m):
+    torch = pytest.importorskip("torch")
+    both = einlang.torch_op(m.both)
+    w = torch.randn(3, dtype=torch.float64, requires_grad=True)
+    x = torch.randn(2, 3, dtype=torch.float64, requires_grad=True)
+    number, vector, n = both(w, x)
+    assert int(n) == 2 and not n.requires_grad and vector.requires_grad
+    assert torch.autograd.gradcheck(lambda w, x: both(w, x)[:2], (w, x))
+    (number + (vector**3).sum()).backward()
+    y = torch.tanh(x @ w)
+    want = torch.autograd.grad((y**2).sum() + (y**3).sum(), (w, x))
+    torch.testing.assert_close(w.grad, want[0])
+    torch.testing.assert_close(x.grad, want[1])
+    (alone,) = torch.autograd.grad(both(w, x)[1].sum(), (w,))
+    torch.testing.assert_close(alone, torch.autograd.grad(torch.tanh(x @ w).sum(), (w,))[0])
+
+
+def test_jax_operation_with_several_results(m):
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    both = einlang.jax_op(m.both)
+    w, x = jax.numpy.array([0.1, -0.2, 0.3]), jax.numpy.ones((2, 3))
+
+    def ours(w, x):
+        number, vector, _ = both(w, x)
+        return number + (vector**3).sum()
+
+    def theirs(w, x):
+        y = jax.numpy.tanh(x @ w)
+        return (y**2).sum() + (y**3).sum()
+
+    number, vector, n = jax.jit(both)(w, x)
+    assert int(n) == 2
+    np.testing.assert_allclose(vector, jax.numpy.tanh(x @ w))
+    for transform in (lambda h: h, jax.jit):
+        for mine, other in zip(
+            transform(jax.grad(ours, argnums=(0, 1)))(w, x), jax.grad(theirs, argnums=(0, 1))(w, x)
+        ):
+            np.testing.assert_allclose(mine, other, rtol=1e-12)
+    many = jax.numpy.stack([w, 2 * w])
+    np.testing.assert_allclose(jax.vmap(ours, in_axes=(0, None))(many, x), jax.vmap(theirs, in_axes=(0, None))(many, x))

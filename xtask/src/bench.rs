@@ -35,13 +35,13 @@ pub(crate) fn bench(project: &Project, names: &[String]) -> TaskResult {
         code = run_benchmarks(project, &names)?;
     }
     if everything || !startup.is_empty() {
-        measure_startup(&binary::build(project)?)?;
+        measure_startup(&binary::build(project, binary::RELEASE)?)?;
     }
     if everything || !latency.is_empty() {
-        latency::measure(project, &binary::build(project)?)?;
+        latency::measure(project, &binary::build(project, binary::RELEASE)?)?;
     }
     if everything || !memory.is_empty() {
-        memory::measure(project, &binary::build(project)?)?;
+        memory::measure(project, &binary::build(project, binary::RELEASE)?)?;
     }
     Ok(code)
 }

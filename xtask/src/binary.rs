@@ -1,4 +1,4 @@
-//! The release build of `einlang`, silent unless it fails.
+//! Optimised builds of `einlang`, silent unless they fail.
 
 use crate::llvm;
 use crate::process;
@@ -6,14 +6,20 @@ use crate::project::Project;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// Builds the `einlang` binary in the release profile and says where it is.
-pub(crate) fn build(project: &Project) -> Result<PathBuf, String> {
-    let binary = project.release_binary();
+/// The profile of what users run and benchmarks measure.
+pub(crate) const RELEASE: &str = "release";
+
+/// The profile of what the steps of `cargo xtask test` run; it builds sooner.
+pub(crate) const CHECKS: &str = "checks";
+
+/// Builds the `einlang` binary in a profile and says where it is.
+pub(crate) fn build(project: &Project, profile: &str) -> Result<PathBuf, String> {
+    let binary = project.binary(profile);
     if !binary.exists() {
         eprintln!("building einlang for the first time; this takes a moment");
     }
     let mut cargo = project.cargo();
-    cargo.args(["build", "--release", "--quiet", "-p", "einlang-cli", "--bin", "einlang"]);
+    cargo.args(["build", "--profile", profile, "--quiet", "-p", "einlang-cli", "--bin", "einlang"]);
     llvm::prepare(&mut cargo, false);
     let output = process::capture(&mut cargo)?;
     if output.status.success() {

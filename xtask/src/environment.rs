@@ -15,8 +15,7 @@ pub(crate) fn python(
     let wanted = fs::read_to_string(requirements)
         .map_err(|error| format!("cannot read {}: {error}", requirements.display()))?;
     let environment = project.target_dir().join(name);
-    let programs = environment.join(if cfg!(windows) { "Scripts" } else { "bin" });
-    let python = programs.join(if cfg!(windows) { "python.exe" } else { "python" });
+    let python = python_of(&environment);
     // Written last, so that it tells a complete environment from one that was interrupted.
     let stamp = environment.join("requirements.txt");
     if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
@@ -32,6 +31,18 @@ pub(crate) fn python(
     }
     fs::write(&stamp, wanted).map_err(|error| format!("cannot write {stamp:?}: {error}"))?;
     Ok(python)
+}
+
+/// The Python of a new environment without packages.
+pub(crate) fn fresh(project: &Project, name: &str) -> Result<PathBuf, String> {
+    let environment = project.target_dir().join(name);
+    make(&environment)?;
+    Ok(python_of(&environment))
+}
+
+fn python_of(environment: &Path) -> PathBuf {
+    let programs = environment.join(if cfg!(windows) { "Scripts" } else { "bin" });
+    programs.join(if cfg!(windows) { "python.exe" } else { "python" })
 }
 
 /// Adds the packages of a file to an environment.

@@ -1,21 +1,21 @@
 //! The Python package as it is in the checkout: its extension module and its sources in one folder.
 
+use crate::binary::CHECKS;
+use crate::llvm;
 use crate::process;
 use crate::project::Project;
-use crate::{TaskResult, environment, llvm};
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 /// The crate of the extension module.
 const CRATE: &str = "einlang-python";
 
-/// Builds the extension module in the release profile and puts the package together. The answer is the
+/// Builds the extension module in the profile of the checks and puts the package together. The answer is the
 /// folder for `PYTHONPATH`.
 pub(crate) fn stage(project: &Project) -> Result<PathBuf, String> {
     let mut cargo = project.cargo();
-    cargo.args(["build", "--release", "--quiet", "--package", CRATE]);
+    cargo.args(["build", "--profile", CHECKS, "--quiet", "--package", CRATE]);
     if let Some(prefix) = llvm::prefix() {
         cargo.env(llvm::VARIABLE, prefix).args(["--features", "einlang-python/native"]);
     }
@@ -37,7 +37,7 @@ pub(crate) fn stage(project: &Project) -> Result<PathBuf, String> {
         }
     }
     let (library, module) = names();
-    let built = project.target_dir().join("release").join(library);
+    let built = project.target_dir().join(CHECKS).join(library);
     fs::copy(built, package.join(module)).map_err(failed)?;
     Ok(folder)
 }
@@ -48,40 +48,5 @@ fn names() -> (&'static str, &'static str) {
         () if cfg!(windows) => ("_einlang.dll", "_einlang.pyd"),
         () if cfg!(target_os = "macos") => ("lib_einlang.dylib", "_einlang.abi3.so"),
         () => ("lib_einlang.so", "_einlang.abi3.so"),
-    }
-}
-
-/// `cargo xtask dist`: the binary and the wheel, with LLVM inside, in the folder `dist`.
-pub(crate) fn dist(project: &Project) -> TaskResult {
-    let Some(prefix) = llvm::prefix() else {
-        return Err("releases need LLVM 22".to_owned());
-    };
-    let folder = project.root.join("dist");
-    let failed = |error: io::Error| format!("cannot write {}: {error}", folder.display());
-    fs::create_dir_all(&folder).map_err(failed)?;
-    let mut cargo = project.cargo();
-    cargo.args(["build", "--release", "--bin", "einlang"]);
-    cargo.args(["--features", "einlang-cli/native-static"]).env(llvm::VARIABLE, prefix);
-    if !process::show(&mut cargo)?.success() {
-        return Err("the binary does not build".to_owned());
-    }
-    let binary = project.release_binary();
-    let name = binary.file_name().ok_or("the binary has no name")?;
-    fs::copy(&binary, folder.join(name)).map_err(failed)?;
-    wheel(project, prefix, &folder)?;
-    println!("the binary and the wheel are in {}", folder.display());
-    Ok(0)
-}
-
-fn wheel(project: &Project, prefix: &Path, folder: &Path) -> Result<(), String> {
-    let requirements = project.root.join("python").join("requirements-dist.txt");
-    let python = environment::python(project, "python-dist", &requirements)?;
-    let mut maturin = Command::new(python);
-    maturin.args(["-m", "maturin", "build", "--release", "--strip"]);
-    maturin.args(["--features", "native-static", "--compatibility", "linux", "--out"]).arg(folder);
-    maturin.current_dir(&project.root).env(llvm::VARIABLE, prefix);
-    match process::show(&mut maturin)?.success() {
-        true => Ok(()),
-        false => Err("the wheel does not build".to_owned()),
     }
 }

@@ -9,6 +9,8 @@ mod bench;
 mod binary;
 mod bless;
 mod conformance;
+mod dist;
+mod elf;
 mod environment;
 mod extension;
 mod json;
@@ -81,7 +83,7 @@ fn dispatch(args: &[String]) -> TaskResult {
         "tidy" => tidy::tidy(&Project::locate(), rest),
         "bless" => bless::bless(&Project::locate(), rest),
         "bench" => bench::bench(&Project::locate(), rest),
-        "dist" => extension::dist(&Project::locate()),
+        "dist" => dist::dist(&Project::locate()),
         "llvm" => llvm::llvm(),
         "asan" => asan::asan(&Project::locate(), rest),
         "help" | "-h" | "--help" => help(),

@@ -37,9 +37,9 @@ impl Project {
         command
     }
 
-    /// Where the release build leaves the `einlang` binary.
-    pub(crate) fn release_binary(&self) -> PathBuf {
-        self.target_dir().join("release").join(format!("einlang{EXE_SUFFIX}"))
+    /// Where a build in a profile leaves the `einlang` binary.
+    pub(crate) fn binary(&self, profile: &str) -> PathBuf {
+        self.target_dir().join(profile).join(format!("einlang{EXE_SUFFIX}"))
     }
 
     /// A folder of the material shared between implementations, if it lies beside the project.

@@ -9,7 +9,7 @@ pub(crate) fn run(project: &Project, args: &[String]) -> TaskResult {
     if args.is_empty() {
         return Err("`run` needs a file: cargo xtask run examples/tour.ein".to_owned());
     }
-    let binary = binary::build(project)?;
+    let binary = binary::build(project, binary::RELEASE)?;
     let status = process::show(Command::new(binary).arg("run").args(args))?;
     Ok(process::exit_code(status))
 }

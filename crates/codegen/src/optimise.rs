@@ -37,6 +37,12 @@ pub(crate) fn target() -> Result<String, String> {
     Ok(format!("LLVM {major}.{minor}.{patch}\n{cpu} {features}"))
 }
 
+/// Whether loads and stores of any vector can be masked at no cost.
+pub(crate) fn has_masks() -> bool {
+    let features = host().map_or("", |host| &host.features);
+    ["+avx512f", "+avx512bw", "+avx512vl"].iter().all(|f| features.split(',').any(|has| has == *f))
+}
+
 /// Gives a function another name.
 pub(crate) fn rename(module: &Module<'_>, from: &str, to: &str) {
     if let Some(function) = module.get_function(from) {
@@ -84,7 +90,8 @@ fn optimise(module: &Module<'_>, machine: &TargetMachine) -> Result<(), String> 
     module.verify().map_err(|e| format!("the code is not well formed: {}", e.to_string()))?;
     let options = PassBuilderOptions::create();
     options.set_loop_vectorization(true);
-    options.set_loop_slp_vectorization(true);
+    // Sums are vectors as they are emitted, and little else is found for how long it takes to look.
+    options.set_loop_slp_vectorization(false);
     options.set_loop_unrolling(true);
     module.run_passes(passes(module), machine, options).map_err(|e| e.to_string())
 }
@@ -102,27 +109,30 @@ fn sanitise(module: &Module<'_>, machine: &TargetMachine) -> Result<(), String> 
     module.run_passes("asan", machine, options).map_err(|e| e.to_string())
 }
 
-/// A kernel of more instructions gets fewer passes: it is not one hot loop, and the full list would take
+/// The attribute of functions with loops that somebody chose to run as lanes or several rounds at once.
+/// They need neither the search for vectors nor copies of their loops, which take most of the time of the
+/// usual passes.
+pub(crate) const CHOSEN: &str = "einlang-chosen";
+
+/// A kernel of more instructions gets few passes in any case: it is not one hot loop, and more would take
 /// longer than most runs of it.
 const LARGE: usize = 3000;
 
-/// The attribute of functions that get all passes, however large they are: somebody chose how
-/// their loops are to run.
-pub(crate) const THOROUGH: &str = "einlang-thorough";
+/// Few passes: slots become registers, formulas are inlined, what does not change leaves its loops.
+const FEW: &str = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>),\
+    cgscc(inline),\
+    function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,\
+    loop-mssa(loop-rotate,licm),simplifycfg,gvn,instcombine<no-verify-fixpoint>,simplifycfg,\
+    loop-mssa(licm),dse,adce)";
 
 /// The passes for a module.
 fn passes(module: &Module<'_>) -> &'static str {
-    let functions = module.get_functions();
-    let blocks = functions.flat_map(|function| function.get_basic_blocks());
+    let chosen =
+        |f: FunctionValue<'_>| f.get_string_attribute(AttributeLoc::Function, CHOSEN).is_some();
+    let blocks = module.get_functions().flat_map(|function| function.get_basic_blocks());
     let n_instructions: usize = blocks.map(|block| block.get_instructions().count()).sum();
-    let thorough =
-        |f: FunctionValue<'_>| f.get_string_attribute(AttributeLoc::Function, THOROUGH).is_some();
-    match n_instructions > LARGE && !module.get_functions().any(thorough) {
-        true => {
-            "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,\
-             loop-mssa(loop-rotate,licm),simplifycfg,early-cse<memssa>,loop-vectorize,\
-             instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm))"
-        }
+    match module.get_functions().any(chosen) || n_instructions > LARGE {
+        true => FEW,
         false => "default<O2>",
     }
 }

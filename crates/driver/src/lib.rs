@@ -70,6 +70,7 @@ pub use memo::{Memo, Work};
 pub use pipeline::{Compilation, Stage, View};
 pub use repl::{Answer, Question, Repl};
 pub use run::{
-    Called, Executable, Failure, Given, Outcome, Output, Printer, ProjectIo, RunOptions,
+    Called, Executable, Failure, Given, Outcome, Output, Printer, ProjectIo, Python, RunOptions,
+    converted,
 };
 pub use session::{COMMAND_LINE, MAX_SOURCE_BYTES, Printed, STANDARD_INPUT, Session};

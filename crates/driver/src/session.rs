@@ -48,6 +48,7 @@ pub struct Session<'w> {
     options: Options,
     mode: Mode,
     checked_rules: bool,
+    python: bool,
 }
 
 impl<'w> Session<'w> {
@@ -59,6 +60,7 @@ impl<'w> Session<'w> {
             options: Options::default(),
             mode: Mode::default(),
             checked_rules: false,
+            python: false,
         }
     }
 
@@ -87,6 +89,16 @@ impl<'w> Session<'w> {
     pub fn with_checked_rules(mut self, checked: bool) -> Session<'w> {
         self.checked_rules = checked;
         self
+    }
+
+    /// Whether Python runs the programs, so that they may call its functions.
+    pub fn with_python(mut self, python: bool) -> Session<'w> {
+        self.python = python;
+        self
+    }
+
+    pub(crate) fn python(&self) -> bool {
+        self.python
     }
 
     pub(crate) fn checked_rules(&self) -> bool {

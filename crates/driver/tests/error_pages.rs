@@ -5,22 +5,31 @@
 //! loaded from there. Some errors are about how the compiler is called and not about the text: a
 //! block whose first line is `// $ einlang check OPTIONS PATH` is saved in the same place, but it is
 //! PATH that is loaded, and the options hold. With `run` in place of `check`, a program without
-//! errors also runs, in a folder of its own.
+//! errors also runs, in a folder of its own; with `einlang.run PATH` it is Python that runs it, of which
+//! one function is there.
 
 use std::path::{Path, PathBuf};
 
 use einlang_driver::{
-    Failure, Given, Options, Permits, Printer, ProjectIo, RunOptions, Session, explain,
+    Failure, Given, Options, Permits, Printer, ProjectIo, Python, RunOptions, Session, explain,
 };
+use einlang_interp::stop::{Stop, StopCode};
+use einlang_interp::value::HostValue;
 use einlang_source::render;
 use einlang_source::{Code, Diagnostics, FileId, MemoryWorld};
 use einlang_testkit::pages;
+use einlang_tir::constant::Const;
+use einlang_tir::host::HostType;
+use einlang_tir::types::Elem;
 
 /// Where every block is saved.
 const SAVED_AS: &str = "src/main.ein";
 
 /// What the first line of a block may begin with; the command, its options and the path follow.
 const CALLED_AS: &str = "// $ einlang ";
+
+/// The same for programs that Python runs; the path follows.
+const RUN_BY_PYTHON: &str = "// $ einlang.run ";
 
 /// The programs of a page: whether each fails, and its text. `cargo xtask tidy` sees to it that there
 /// are only these two kinds.
@@ -45,14 +54,22 @@ struct Call<'a> {
     checked_rules: bool,
     /// How it runs, if it does.
     run: Option<RunOptions>,
+    python: bool,
 }
 
 fn call(text: &str) -> Call<'_> {
     let first_line = text.lines().next().unwrap_or_default();
-    let Some(call) = first_line.strip_prefix(CALLED_AS) else {
-        let options = Options::default();
-        return Call { path: SAVED_AS, options, checked_rules: false, run: None };
+    let plain = Call {
+        path: SAVED_AS,
+        options: Options::default(),
+        checked_rules: false,
+        run: None,
+        python: false,
     };
+    if let Some(path) = first_line.strip_prefix(RUN_BY_PYTHON) {
+        return Call { path, run: Some(RunOptions::default()), python: true, ..plain };
+    }
+    let Some(call) = first_line.strip_prefix(CALLED_AS) else { return plain };
     let words: Vec<&str> = call.split_whitespace().collect();
     let (command, flags, path) = match &words[..] {
         [command @ ("check" | "run"), flags @ .., path] => (*command, flags, *path),
@@ -77,7 +94,7 @@ fn call(text: &str) -> Call<'_> {
             _ => panic!("the pages know no option `{flag}`"),
         }
     }
-    Call { path, options, checked_rules, run: (command == "run").then_some(run) }
+    Call { path, options, checked_rules, run: (command == "run").then_some(run), python: false }
 }
 
 /// A program of a page prints for nobody.
@@ -89,12 +106,36 @@ impl Printer for Nowhere {
     }
 }
 
+/// A Python that has one function.
+struct Math;
+
+impl Python for Math {
+    fn call(
+        &mut self,
+        path: &str,
+        _: &[&str],
+        args: Vec<HostValue>,
+        _: &HostType,
+    ) -> Result<HostValue, Stop> {
+        assert_eq!(path, "math.sqrt");
+        let number = args[0].as_scalar().and_then(|number| number.as_float()).expect("a float");
+        match number < 0.0 {
+            true => {
+                let message = "`math.sqrt` raised ValueError: math domain error";
+                Err(Stop::new(StopCode::Python, message))
+            }
+            false => Ok(Const::from_bits(Elem::F64, number.sqrt().to_bits()).into()),
+        }
+    }
+}
+
 /// What a program reports before and while it runs.
 fn run(session: &mut Session<'_>, file: FileId, options: &RunOptions) -> Diagnostics {
     let folder = tempfile::tempdir().expect("a folder");
     let permits = Permits::new(folder.path(), &[], &[]).expect("a folder");
     let mut nowhere = Nowhere;
-    let mut io = ProjectIo::new(permits, &mut nowhere, 1 << 30);
+    let mut math = Math;
+    let mut io = ProjectIo::new(permits, &mut nowhere, 1 << 30).with_python(&mut math);
     let ran = session.build(file).and_then(|executable| {
         executable.run(options, &mut io)?;
         Ok(executable.contradicted_rules(&options.limits.report))
@@ -110,8 +151,8 @@ fn run(session: &mut Session<'_>, file: FileId, options: &RunOptions) -> Diagnos
 fn report(text: &str) -> (Vec<Code>, String) {
     let call = call(text);
     let world = MemoryWorld::new().with(SAVED_AS, text);
-    let mut session =
-        Session::new(&world).with_options(call.options).with_checked_rules(call.checked_rules);
+    let session = Session::new(&world).with_options(call.options).with_python(call.python);
+    let mut session = session.with_checked_rules(call.checked_rules);
     let found = session.load(Path::new(call.path)).map(|file| match &call.run {
         Some(options) => run(&mut session, file, options),
         None => session.check(file),

@@ -7,6 +7,7 @@ use einlang_interp::io::MemoryIo;
 use einlang_interp::tensor::{Storage, TensorValue};
 use einlang_interp::value::HostValue;
 use einlang_source::MemoryWorld;
+use einlang_tir::types::Elem;
 
 const TEXT: &str = "\
 print(\"never\");
@@ -29,7 +30,7 @@ fn built(function: &str, types: &[(Option<&str>, &str)], ask: Ask) -> Result<Exe
         ty: (*ty).to_owned(),
     };
     let arguments = types.iter().map(argument).collect();
-    session.build_call(file, &Call { function: function.to_owned(), arguments, ask })
+    session.build_call(file, &Call { function: function.to_owned(), arguments, ask, of: None })
 }
 
 fn tensor(shape: &[usize], values: &[f64]) -> HostValue {
@@ -38,19 +39,31 @@ fn tensor(shape: &[usize], values: &[f64]) -> HostValue {
 }
 
 fn called(executable: &Executable, values: Vec<HostValue>) -> Vec<Vec<f64>> {
-    let limits = Limits { backend: Backend::Bytecode, ..Limits::default() };
-    let options = RunOptions { limits, ..RunOptions::default() };
-    let mut io = MemoryIo::default();
-    let called = executable.call(values, &options, &mut io).expect("it runs");
-    assert!(io.lines.is_empty(), "statements of the file are left out");
-    let numbers = |value: &HostValue| match value {
+    run(executable, values).iter().map(numbers).collect()
+}
+
+/// The same without the value of the function, which is a tuple.
+fn derived(executable: &Executable, values: Vec<HostValue>) -> Vec<Vec<f64>> {
+    run(executable, values).iter().skip(1).map(numbers).collect()
+}
+
+fn numbers(value: &HostValue) -> Vec<f64> {
+    match value {
         HostValue::Scalar(number) => vec![f64::from_bits(number.bits())],
         HostValue::Tensor(tensor) => {
             tensor.consts().map(|number| f64::from_bits(number.bits())).collect()
         }
         other => panic!("{other:?} is no number"),
-    };
-    called.values.iter().map(numbers).collect()
+    }
+}
+
+fn run(executable: &Executable, values: Vec<HostValue>) -> Vec<HostValue> {
+    let limits = Limits { backend: Backend::Bytecode, ..Limits::default() };
+    let options = RunOptions { limits, ..RunOptions::default() };
+    let mut io = MemoryIo::default();
+    let called = executable.call(values, &options, &mut io).expect("it runs");
+    assert!(io.lines.is_empty(), "statements of the file are left out");
+    called.values
 }
 
 fn inputs() -> Vec<HostValue> {
@@ -131,4 +144,30 @@ fn inputs_that_are_not_declared_are_added() {
     assert!(session.check(whole).is_empty());
     let unused = session.with_inputs(file, &given("z"));
     assert!(matches!(unused, Err(Failure::Usage { .. })), "{unused:?}");
+}
+
+#[test]
+fn parts_of_a_tuple_are_differentiated() {
+    let text = "pub fn f(x: [f64; n]) -> (f64, [f64; n], i32) {\n    \
+                let y[n] = x[n] ** 2;\n    (sum[n](x[n]), y, 3)\n}\n";
+    let world = MemoryWorld::new();
+    let mut session = Session::new(&world);
+    let file = session.add_text("f.ein", text);
+    let mut built = |ask: Ask, of: Option<usize>| {
+        let arguments = vec![Argument { name: None, ty: "[f64; n]".to_owned() }];
+        session.build_call(file, &Call { function: "f".to_owned(), arguments, ask, of })
+    };
+    let x = || tensor(&[2], &[1.0, 2.0]);
+    let rows = built(Ask::Rows(vec![0], 1), Some(1)).expect("it compiles");
+    let second = HostValue::from(einlang_tir::constant::Const::int(Elem::I32, 1));
+    assert_eq!(called(&rows, vec![x(), second]), [[0.0, 4.0]]);
+    let pulled = built(Ask::Cotangent(vec![0]), None).expect("it compiles");
+    let one = HostValue::from(einlang_tir::constant::Const::one(Elem::F64));
+    let outputs = derived(&pulled, vec![x(), one, tensor(&[2], &[10.0, 100.0])]);
+    assert_eq!(outputs, [[21.0, 401.0]]);
+    let pushed = built(Ask::Tangent(vec![0]), None).expect("it compiles");
+    assert_eq!(derived(&pushed, vec![x(), x()]), [vec![3.0], vec![2.0, 8.0]]);
+    for (ask, of) in [(Ask::Rows(vec![0], 1), Some(3)), (Ask::Rows(vec![0], 2), Some(1))] {
+        assert!(matches!(built(ask, of), Err(Failure::Usage { .. })));
+    }
 }

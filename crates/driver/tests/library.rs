@@ -74,7 +74,9 @@ fn wrong_paths_into_the_library_are_told_apart() {
     assert_eq!(codes(&world, "use std::math::powers;"), ["E0113"]);
     assert_eq!(codes(&world, "let x = std::array::shapes::axis_of(1, 2);"), ["E0113"]);
     assert_eq!(codes(&world, "let x = std::intrinsics::erf(1.0);"), ["E0111"]);
-    assert_eq!(codes(&world, "use python::numpy;"), ["E0111"]);
+    assert_eq!(codes(&world, "use python::numpy;"), [""; 0]);
+    assert_eq!(codes(&world, "use python;"), ["E0111"]);
+    assert_eq!(codes(&world, "use python::numpy::*;"), ["E0111"]);
     let (_, said) = compile(&world, "use std::math::sqroot;");
     assert!(said.contains("`std::math` has no item `sqroot`"), "{said}");
     assert!(said.contains("did you mean"), "{said}");

@@ -6,10 +6,12 @@
 
 use std::collections::BTreeMap;
 
+use einlang_tir::host::HostType;
 use einlang_tir::types::Elem;
 
 use crate::stop::{Stop, StopCode};
 use crate::tensor::TensorValue;
+use crate::value::HostValue;
 
 /// What a program may do to the world.
 pub trait Io {
@@ -62,6 +64,20 @@ pub trait Io {
     ) -> Result<(), Stop> {
         let _ = tensors;
         Err(unavailable("save", format, path))
+    }
+
+    /// Calls a function of Python by its dotted path, where Python hosts the program. The last
+    /// arguments have names.
+    fn call_python(
+        &mut self,
+        path: &str,
+        names: &[&str],
+        args: Vec<HostValue>,
+        result: &HostType,
+    ) -> Result<HostValue, Stop> {
+        let _ = (names, args, result);
+        let message = format!("`{path}` cannot be called: no Python runs this program");
+        Err(Stop::new(StopCode::Python, message))
     }
 
     /// Saves a tensor to a file in a format.

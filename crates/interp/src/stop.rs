@@ -76,6 +76,8 @@ stop_codes! {
         "An input is missing.";
     IllTypedInput "E0906" "pass a value of the declared type"
         "An input of the wrong type.";
+    Python "E0907" "look at the exception of Python, which names the line that raised it"
+        "A function of Python raised an exception.";
     Unavailable "unavailable" "use a host that offers it"
         "The surroundings do not offer what was asked for.";
     Internal "internal" "this is a bug of the compiler: please report it with the program"

@@ -73,8 +73,13 @@ macro_rules! storage {
                 match self {
                     $(Storage::$variant(list) => {
                         let list = list.own();
-                        list.clear();
-                        list.resize(n, <$native>::default());
+                        if list.capacity() < n {
+                            // New memory is zero already.
+                            *list = vec![<$native>::default(); n];
+                        } else {
+                            list.clear();
+                            list.resize(n, <$native>::default());
+                        }
                     })*
                 }
             }

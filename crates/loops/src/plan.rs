@@ -8,10 +8,10 @@ use einlang_tir::types::Ident;
 
 use crate::checkpoint::Checkpoint;
 use crate::decide::{
-    Storage, decide, decide_along_time, find_replay, is_legal, isolate_sums, join_producers,
-    join_rows,
+    Storage, decide, decide_along_time, divide_cases, find_replay, is_legal, isolate_sums,
+    join_producers, join_rows, stream_sums, widen_sums,
 };
-use crate::delay::{delay_updates, is_of_delayed};
+use crate::delay::delay_updates;
 use crate::improve::{hold_budget, improve};
 use crate::ir::Kernel;
 use crate::lower::{NotLowered, lower};
@@ -60,14 +60,15 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
             if given.replay.is_some() {
                 isolate_sums(&mut module);
             }
-            if is_of_delayed(given) {
-                module = delay_updates(module);
-            }
-            merge_groups(&mut module, given);
-            match is_legal(&module, given) {
-                true => given.clone(),
-                false => return Err(NotLowered::new("the schedule given for it is not legal")),
-            }
+            // What was decided may be of a module whose clauses were divided.
+            let fits = |mut module: Module| {
+                merge_groups(&mut module, given);
+                is_legal(&module, given).then_some(module)
+            };
+            let found = fits(module.clone()).or_else(|| fits(prepared(module, &ctx)));
+            let illegal = || NotLowered::new("the schedule given for it is not legal");
+            module = found.ok_or_else(illegal)?;
+            given.clone()
         }
         None => match (choices.checkpoint, segments) {
             (Checkpoint::Segments(_), Some((prepared, schedule))) => {
@@ -76,7 +77,7 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
             }
             (_, segments) => {
                 trajectories = segments.map(|(_, schedule)| trajectories_of(&schedule));
-                module = join_rows(join_producers(delay_updates(module)));
+                module = join_rows(join_producers(prepared(module, &ctx)));
                 decide(&module, choices.storage)?
             }
         },
@@ -87,6 +88,11 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
     }
     improve(&mut kernel, &schedule);
     Ok(Plan { module, schedule, kernel })
+}
+
+/// A module with the clauses and sums that its schedule is decided for.
+fn prepared(module: Module, ctx: &Ctx) -> Module {
+    stream_sums(widen_sums(divide_cases(delay_updates(module), ctx), ctx))
 }
 
 /// A module of more groups is cut into segments only where that is asked for.

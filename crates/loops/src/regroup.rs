@@ -50,7 +50,7 @@ fn members(module: &Module, wanted: &GroupSchedule) -> Option<Vec<usize>> {
 }
 
 /// The tensors that a group reads.
-fn reads(group: &Group) -> Vec<Ident> {
+pub(crate) fn reads(group: &Group) -> Vec<Ident> {
     let mut found = Vec::new();
     for region in group.regions() {
         region.for_each_inst(&mut |inst| {

@@ -72,7 +72,11 @@ fn record(
     types: &[TypeDecl],
 ) -> PyResult<Option<HostValue>> {
     let value = |object: &Bound<'_, PyAny>, want: &HostType| {
-        argument(object, Some(want), types).map(|argument| fitted(argument.value, want))
+        let made = argument(object, Some(want), types)?.value;
+        // Parts of records are not converted by the driver.
+        let unfit =
+            |why| PyTypeError::new_err(format!("a part of the value does not serve: {why}"));
+        einlang_driver::converted(&made, want).map_err(unfit)
     };
     match want {
         Some(HostType::List(of)) => {
@@ -114,24 +118,6 @@ fn field_of<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, 
     };
     let missing = || PyTypeError::new_err(format!("the record has no field `{name}`"));
     found.ok_or_else(missing)
-}
-
-/// Parts of records are not converted by the driver, so numbers are given their types here.
-fn fitted(value: HostValue, want: &HostType) -> HostValue {
-    let wide = match &value {
-        HostValue::Tensor(tensor) => Some(tensor.as_ref().clone()),
-        HostValue::Scalar(number) => Some(TensorValue::scalar(*number)),
-        _ => None,
-    };
-    match (wide, want) {
-        (Some(tensor), HostType::Tensor(elem, _)) if tensor.elem() != *elem => {
-            HostValue::tensor(tensor.cast(*elem))
-        }
-        (Some(tensor), HostType::Scalar(elem)) if tensor.len() == 1 => {
-            tensor.cast(*elem).get(0).map_or(value, HostValue::from)
-        }
-        _ => value,
-    }
 }
 
 /// Whatever Python can make an array of.

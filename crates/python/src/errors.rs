@@ -3,8 +3,8 @@
 
 use einlang_driver::Failure;
 use einlang_source::render::{self, Options};
-use einlang_source::{Diagnostic, Diagnostics, Sources, Span};
-use pyo3::exceptions::PyRuntimeError;
+use einlang_source::{Code, Diagnostic, Diagnostics, Sources, Span};
+use pyo3::exceptions::{PyException, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -12,6 +12,29 @@ use pyo3::types::{PyDict, PyList};
 pub(crate) fn failure(py: Python<'_>, failure: &Failure, sources: &Sources) -> PyErr {
     match raised(py, failure, sources) {
         Ok(error) | Err(error) => error,
+    }
+}
+
+/// The exception of a run. What a function of Python raised is its cause, or it is that itself if it was
+/// meant to end more than the program.
+pub(crate) fn failed(
+    py: Python<'_>,
+    failed: &Failure,
+    sources: &Sources,
+    raised: Option<PyErr>,
+) -> PyErr {
+    let code = match failed {
+        Failure::Program(found) => found.iter().next().map(|diagnostic| diagnostic.code),
+        _ => None,
+    };
+    match (raised, code) {
+        (Some(error), _) if !error.is_instance_of::<PyException>(py) => error,
+        (Some(error), Some(Code::E0907)) => {
+            let made = failure(py, failed, sources);
+            made.set_cause(py, Some(error));
+            made
+        }
+        _ => failure(py, failed, sources),
     }
 }
 

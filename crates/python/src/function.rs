@@ -28,6 +28,8 @@ pub(crate) struct Function {
     kind: Kind,
     /// The parameters that derivatives are about.
     by: Vec<usize>,
+    /// The part of a tuple that derivatives are about.
+    of: Option<usize>,
     compiled: RwLock<Vec<(Vec<Slot>, Arc<Ready>)>>,
 }
 
@@ -55,7 +57,7 @@ enum Slot {
 #[pymethods]
 impl Function {
     #[new]
-    #[pyo3(signature = (unit, name, kind = "value", by = Vec::new(), n_rows = 0))]
+    #[pyo3(signature = (unit, name, kind = "value", by = Vec::new(), n_rows = 0, of = None))]
     fn new(
         py: Python<'_>,
         unit: &Unit,
@@ -63,6 +65,7 @@ impl Function {
         kind: &str,
         by: Vec<usize>,
         n_rows: usize,
+        of: Option<usize>,
     ) -> PyResult<Function> {
         let found = unit.0.signatures(py)?.iter().find(|signature| signature.name == name);
         let missing = || PyValueError::new_err(format!("there is no public function `{name}`"));
@@ -79,7 +82,7 @@ impl Function {
             return Err(PyValueError::new_err("there is no such parameter"));
         }
         let compiled = RwLock::default();
-        Ok(Function { unit: Arc::clone(&unit.0), signature, kind, by, compiled })
+        Ok(Function { unit: Arc::clone(&unit.0), signature, kind, by, of, compiled })
     }
 
     #[pyo3(signature = (*args, **kwargs))]
@@ -230,8 +233,7 @@ impl Function {
         let n_given = bound.iter().flatten().count();
         let mut values = Vec::with_capacity(n_given);
         let types = ready.executable.types();
-        let n_own = ready.executable.inputs().count();
-        let n_own = n_own.saturating_sub(n_given + self.n_further());
+        let n_own = ready.executable.inputs().take_while(|input| !is_added(input.0)).count();
         let wanted: Vec<&HostType> =
             ready.executable.inputs().skip(n_own).map(|input| input.1).collect();
         let mut wanted = wanted.into_iter();
@@ -245,16 +247,6 @@ impl Function {
             });
         }
         Ok((ready, values))
-    }
-
-    /// How many inputs follow the arguments.
-    fn n_further(&self) -> usize {
-        match self.kind {
-            Kind::Value | Kind::Derivatives => 0,
-            Kind::Tangent => self.by.len(),
-            Kind::Cotangent => 1,
-            Kind::Rows(n) => n,
-        }
     }
 
     /// The type of an argument whose parameter leaves it open; what the declaration says stands.
@@ -286,7 +278,7 @@ impl Function {
         }
         let ask = self.ask(&slots)?;
         let arguments = arguments(&self.signature, &slots);
-        let call = Call { function: self.signature.name.clone(), arguments, ask };
+        let call = Call { function: self.signature.name.clone(), arguments, ask, of: self.of };
         let ready = self.unit.ready_call(py, call)?;
         if let Ok(mut list) = self.compiled.write() {
             list.push((slots, Arc::clone(&ready)));
@@ -313,6 +305,14 @@ impl Function {
             Kind::Rows(n) => Ask::Rows(by, n),
         })
     }
+}
+
+/// Whether an input belongs to the call, and not to the file: it is an argument, or follows them.
+fn is_added(name: &str) -> bool {
+    ["arg", "tan", "cot", "row"].iter().any(|kind| {
+        let rest = name.strip_prefix("einlang_").and_then(|rest| rest.strip_prefix(kind));
+        rest.is_some_and(|rest| rest.starts_with('_'))
+    })
 }
 
 /// The arguments with their types; those after one that is absent have names.

@@ -9,6 +9,7 @@
 //! | `function.rs` | public functions as callables |
 //! | `program.rs` | programs with inputs and outputs |
 //! | `ready.rs` | something compiled, and how it runs: threads, interruption, printing |
+//! | `hosted.rs` | functions of Python that programs call |
 //! | `arguments.rs`, `lend.rs` | from Python objects to values, without copying where that is possible |
 //! | `results.rs` | from values to Python objects |
 //! | `errors.rs` | from diagnostics to exceptions |
@@ -20,6 +21,7 @@
 mod arguments;
 mod errors;
 mod function;
+mod hosted;
 mod lend;
 mod program;
 mod ready;
@@ -29,6 +31,10 @@ mod unit;
 
 use pyo3::prelude::*;
 
+/// Large results get memory that was used before, and that begins with a cache line.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The compiled part of the package `einlang`.
 #[pymodule]
 fn _einlang(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -37,6 +43,7 @@ fn _einlang(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<program::Program>()?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("has_native", cfg!(feature = "llvm"))?;
+    module.add("is_optimised", !cfg!(debug_assertions))?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(explain, module)?)?;
     module.add_function(wrap_pyfunction!(lent_address, module)?)?;

@@ -22,6 +22,7 @@ use einlang_tir::region::InstKind;
 use pyo3::prelude::*;
 
 use crate::errors;
+use crate::hosted::Hosted;
 
 /// The stack of a thread that compiles or runs; pages that are never touched cost nothing.
 const STACK_BYTES: usize = 512 << 20;
@@ -90,29 +91,42 @@ impl Ready {
         let watch = Arc::new(Watch::new(progress));
         let asked = Arc::clone(&watch);
         let interrupt = Interrupt::asking(move || asked.stops());
+        let raised = Arc::new(Mutex::new(None));
         let result = match self.warm.load(Ordering::Relaxed) {
             true => {
                 watch.begin();
-                py.detach(|| self.evaluate(inputs, interrupt, self.limits.nesting))
+                let hosted = self.hosted(&raised, None);
+                py.detach(|| self.evaluate(inputs, interrupt, self.limits.nesting, hosted))
             }
             false => {
                 let (ready, switch, seen) =
                     (Arc::clone(self), interrupt.clone(), Arc::clone(&watch));
-                let work = move || {
+                let kept = Arc::clone(&raised);
+                let work = move |errands: Errands| {
                     seen.begin();
-                    ready.evaluate(inputs, switch, NESTING)
+                    let hosted = ready.hosted(&kept, Some(errands));
+                    ready.evaluate(inputs, switch, NESTING, hosted)
                 };
-                on_large_stack(py, Some(&interrupt), work)?
+                with_errands(py, Some(&interrupt), work)?
             }
         };
         if let Some(error) = watch.error() {
             return Err(error);
         }
+        let raised = raised.lock().ok().and_then(|mut raised| raised.take());
         if self.flat && !self.warm.load(Ordering::Relaxed) {
             let all = self.limits.kept.has_all(self.executable.program());
             self.warm.store(all, Ordering::Relaxed);
         }
-        result.map_err(|failure| errors::failure(py, &failure, &self.sources))
+        result.map_err(|failure| errors::failed(py, &failure, &self.sources, raised))
+    }
+
+    fn hosted(
+        self: &Arc<Ready>,
+        raised: &Arc<Mutex<Option<PyErr>>>,
+        errands: Option<Errands>,
+    ) -> Hosted {
+        Hosted { ready: Arc::clone(self), raised: Arc::clone(raised), errands }
     }
 
     fn evaluate(
@@ -120,11 +134,13 @@ impl Ready {
         inputs: Inputs,
         interrupt: Interrupt,
         nesting: usize,
+        mut hosted: Hosted,
     ) -> Result<Answer, Failure> {
         let report = Report::default();
         let limits = Limits { interrupt, nesting, report: report.clone(), ..self.limits.clone() };
         let mut printer = Screen;
-        let mut io = ProjectIo::new(self.permits.clone(), &mut printer, limits.memory);
+        let io = ProjectIo::new(self.permits.clone(), &mut printer, limits.memory);
+        let mut io = io.with_python(&mut hosted);
         let start = Instant::now();
         let mut options = RunOptions { inputs: Vec::new(), limits, timeout: self.timeout };
         let called = match inputs {
@@ -209,24 +225,48 @@ impl Printer for Screen {
     }
 }
 
+/// Something that a thread wants to be done by the one that waits for it.
+pub(crate) type Errand = Box<dyn FnOnce(Python<'_>) + Send>;
+
+/// Sends errands to the thread that waits.
+pub(crate) type Errands = Arc<dyn Fn(Errand) + Send + Sync>;
+
+/// What a thread that works sends to the one that waits.
+enum Event<T> {
+    Done(T),
+    Wants(Errand),
+}
+
 /// Does some work on a large stack, without the lock of the interpreter. A signal stops it.
 pub(crate) fn on_large_stack<T: Send + 'static>(
     py: Python<'_>,
     interrupt: Option<&Interrupt>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
+    with_errands(py, interrupt, |_| work())
+}
+
+/// The same for work that sends errands to this thread.
+fn with_errands<T: Send + 'static>(
+    py: Python<'_>,
+    interrupt: Option<&Interrupt>,
+    work: impl FnOnce(Errands) -> T + Send + 'static,
+) -> PyResult<T> {
     let (sender, receiver) = mpsc::sync_channel(1);
     let receiver = Mutex::new(receiver);
     let worker = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
+        let wants = sender.clone();
         // Nobody waits any more after an interruption.
-        let _ = sender.send(work());
+        let errands: Errands = Arc::new(move |errand| drop(wants.send(Event::Wants(errand))));
+        let _ = sender.send(Event::Done(work(errands)));
     });
     worker.map_err(|error| errors::broken(&format!("cannot start a thread: {error}")))?;
     let lost = || errors::broken("the thread of a program ended early");
     loop {
         let waited = py.detach(|| wait(&receiver, LOOK_EVERY));
         match waited {
-            Ok(done) => return Ok(done),
+            Ok(Event::Done(done)) => return Ok(done),
+            Ok(Event::Wants(errand)) => errand(py),
             Err(RecvTimeoutError::Disconnected) => return Err(lost()),
             Err(RecvTimeoutError::Timeout) => {}
         }

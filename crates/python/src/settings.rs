@@ -19,6 +19,8 @@ pub(crate) struct Settings {
     checked: bool,
     pub(crate) strict: bool,
     pub(crate) zero_fill: bool,
+    /// Whether programs may call functions of Python.
+    pub(crate) python: bool,
     pub(crate) timeout: Option<Duration>,
     memory: Option<u64>,
     depth: Option<usize>,
@@ -31,7 +33,8 @@ pub(crate) struct Settings {
 impl Settings {
     /// The settings in a dict; those that are not there have their usual values.
     pub(crate) fn new(given: &Bound<'_, PyDict>) -> PyResult<Settings> {
-        let mut settings = Settings { backend: Backend::Native, ..Settings::default() };
+        let mut settings =
+            Settings { backend: Backend::Native, python: true, ..Settings::default() };
         for (key, value) in given {
             let name: String = key.extract()?;
             if value.is_none() {
@@ -42,6 +45,7 @@ impl Settings {
                 "checked" => settings.checked = value.extract()?,
                 "strict" => settings.strict = value.extract()?,
                 "zero_fill" => settings.zero_fill = value.extract()?,
+                "python" => settings.python = value.extract()?,
                 "timeout" => settings.timeout = Some(seconds(value.extract()?)?),
                 "max_memory" => settings.memory = Some(value.extract()?),
                 "max_depth" => settings.depth = Some(value.extract()?),

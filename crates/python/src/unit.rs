@@ -5,10 +5,12 @@ use std::sync::{Arc, OnceLock};
 
 use einlang_driver::{Call, DiskWorld, Executable, Failure, Session, Signature};
 use einlang_source::{Diagnostics, FileId, Sources};
+use pyo3::exceptions::PyModuleNotFoundError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::errors;
+use crate::hosted::resolve;
 use crate::ready::{Ready, on_large_stack};
 use crate::settings::Settings;
 
@@ -35,7 +37,9 @@ impl Text {
         outputs: Option<Vec<String>>,
         question: impl FnOnce(&mut Session<'_>, FileId) -> T,
     ) -> (T, Sources) {
-        let mut session = Session::new(&DiskWorld).with_options(self.settings.options(outputs));
+        let options = self.settings.options(outputs);
+        let mut session = Session::new(&DiskWorld).with_options(options);
+        session = session.with_python(self.settings.python);
         let file = session.add_text(&self.name, Arc::clone(&self.text));
         let answer = question(&mut session, file);
         let sources = session.sources().clone();
@@ -53,6 +57,16 @@ impl Text {
         let (built, sources): Compiled =
             on_large_stack(py, None, move || unit.ask(outputs, build))?;
         let executable = built.map_err(|failure| errors::failure(py, &failure, &sources))?;
+        for (path, span) in executable.python_functions() {
+            if let Err(error) = resolve(py, path) {
+                let no_module = error.is_instance_of::<PyModuleNotFoundError>(py);
+                let why = error.value(py).to_string();
+                let failure = Executable::unknown_in_python(path, &why, no_module, span);
+                let raised = errors::failure(py, &failure, &sources);
+                raised.set_cause(py, Some(error));
+                return Err(raised);
+            }
+        }
         let folder = Path::new(&self.name).parent().unwrap_or(Path::new(""));
         let permits = self.settings.permits(folder)?;
         let limits = self.settings.limits();

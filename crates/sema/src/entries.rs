@@ -240,7 +240,7 @@ impl<'p> Effects<'p> {
                 Callee::Function(FnTy::Builtin(function)) if (self.is_effect)(function) => {
                     return true;
                 }
-                Callee::Function(FnTy::Declared(..)) => return true,
+                Callee::Function(FnTy::Declared(..) | FnTy::Python(_)) => return true,
                 Callee::Function(_) => {}
                 Callee::Instance(id) if !seen.insert(id) => {}
                 Callee::Instance(id) if self.pure[id.index()] => {}

@@ -52,6 +52,11 @@ impl Resolved {
     pub fn is_whole(&self) -> bool {
         !self.program.modules.is_empty()
     }
+
+    /// What is wrong where no Python runs the program: every path that leads there.
+    pub fn without_python(&self) -> Diagnostics {
+        self.program.python.iter().map(|span| errors::no_python(*span)).collect()
+    }
 }
 
 /// Loads the modules of the program whose root text is `root`, and resolves every name. `folder`

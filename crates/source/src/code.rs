@@ -96,6 +96,7 @@ codes! {
     E0904: "loaded data of another shape or type",
     E0905: "missing input",
     E0906: "ill-typed input",
+    E0907: "a function of Python failed",
     E0999: "not supported yet",
 }
 

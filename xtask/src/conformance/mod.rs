@@ -33,7 +33,7 @@ pub(crate) fn check_step(context: &Context<'_>) -> Result<Outcome, String> {
     let all = cases::find(&folder.join("cases"))?;
     let chosen =
         if selection.is_empty() { all.iter().collect() } else { selection.choose(&all)? };
-    let binary = binary::build(context.project)?;
+    let binary = binary::build(context.project, binary::CHECKS)?;
     let failed: Vec<String> = chosen.iter().filter_map(|case| check_case(&binary, case)).collect();
     Ok(verdict(chosen.len(), &failed))
 }
@@ -49,7 +49,7 @@ pub(crate) fn run_step(context: &Context<'_>) -> Result<Outcome, String> {
     }
     let all = cases::find(&folder.join("cases"))?;
     let chosen = selection.choose(&all)?;
-    let binary = binary::build(context.project)?;
+    let binary = binary::build(context.project, binary::CHECKS)?;
     let (mut n_runs, mut failed) = (0, Vec::new());
     for backend in backends() {
         let found = run_cases(&folder, &binary, &chosen, &selection, backend)?;

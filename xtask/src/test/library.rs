@@ -18,7 +18,7 @@ pub(crate) fn std(context: &Context<'_>) -> Result<Outcome, String> {
         Ok(python) => python,
         Err(reason) => return Ok(Outcome::without_tools(reason, environment::in_ci())),
     };
-    let binary = binary::build(context.project)?;
+    let binary = binary::build(context.project, binary::CHECKS)?;
     let mut command = Command::new(python);
     command.arg(folder.join("generate.py")).arg(binary);
     // Only sources belong into the checkout.

@@ -1,6 +1,6 @@
 //! The step `python`: the Python package, by pytest and mypy.
 //!
-//! The package is put together below the target folder from the release build of its extension module and
+//! The package is put together below the target folder from a build of its extension module and
 //! the sources in `python/`, and is tested in an environment with the packages that
 //! `tests/python/requirements.txt` pins. PyTorch is large and is tested where it is there; with
 //! `EINLANG_TEST_TORCH=1` the step installs it. Without Python the step is skipped, except in CI.

@@ -58,13 +58,13 @@ pub(crate) fn docs(context: &Context<'_>) -> Result<Outcome, String> {
     pass_if(&mut cargo)
 }
 
-/// Only failures and the closing summary are shown, so that the summary can be found.
+/// Only failures, slow tests and the closing summary are shown, so that the summary can be found.
 fn nextest(context: &Context<'_>) -> Command {
     let mut cargo = context.project.cargo();
     cargo.args(["nextest", "run", "--workspace", "--no-fail-fast", "--cargo-quiet"]);
     cargo.args(["--no-tests", "pass"]);
     llvm::prepare(&mut cargo, true);
-    cargo.args(["--status-level", "fail", "--final-status-level", "fail"]).args(&context.filters);
+    cargo.args(["--status-level", "slow", "--final-status-level", "slow"]).args(&context.filters);
     cargo
 }
 

@@ -122,7 +122,7 @@ impl<'c> Emit<'c, '_> {
 }
 
 /// Whether an operation takes many instructions.
-fn is_function(op: Op) -> bool {
+pub(super) fn is_function(op: Op) -> bool {
     let cheap = matches!(op, Op::Sqrt | Op::Exp | Op::Log);
     (Op::Cbrt..=Op::Lgamma).contains(&op) && !cheap || op == Op::Pow
 }

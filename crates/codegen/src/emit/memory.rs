@@ -10,11 +10,17 @@ use einlang_loops::ir::{Access, Buffer, BufferId, Layout, Stmt, Subscript};
 use einlang_loops::threads::{MOST_ON_STACK, is_of_thread};
 use einlang_tir::types::Elem;
 use inkwell::IntPredicate;
-use inkwell::types::BasicType;
-use inkwell::values::{BasicValue, BasicValueEnum, InstructionValue, IntValue, PointerValue};
+use inkwell::llvm_sys::core::LLVMBuildGEP2;
+use inkwell::types::{AsTypeRef, BasicType};
+use inkwell::values::{
+    AsValueRef, BasicValue, BasicValueEnum, InstructionValue, IntValue, PointerValue, VectorValue,
+};
 
 use super::{Emit, Refused, Result};
 use crate::frame::{Field, VIEW_WORDS};
+
+/// The bytes of a cache line, and of the longest vectors.
+const CACHE_LINE: u32 = 64;
 
 /// The slots of one buffer.
 pub(super) struct Slots<'c> {
@@ -241,6 +247,11 @@ impl<'c> Emit<'c, '_> {
         let elem = self.memory_type(of.elem);
         let ty = elem.array_type(u32::try_from(size).unwrap_or(1));
         let place = self.slot(ty.into(), "stack")?;
+        // A vector that lies across two cache lines takes twice as long.
+        if let Some(place) = place.as_instruction().filter(|_| size > 1) {
+            let refuse = |_| Refused("an alignment was refused".to_owned());
+            place.set_alignment(CACHE_LINE).map_err(refuse)?;
+        }
         self.builder.build_store(place, ty.const_zero())?;
         self.builder.build_store(self.buffers[buffer].data, place)?;
         self.buffers[buffer].fixed = Some(strides);
@@ -350,6 +361,31 @@ impl<'c> Emit<'c, '_> {
         let data = self.builder.build_load(pointer, self.buffers[buffer].data, "data")?;
         let ty = self.memory_type(self.kernel.buffers[buffer].elem);
         self.element(ty, data.into_pointer_value(), position)
+    }
+
+    /// The places of elements by their positions, one per lane. A lane that does not count may have any
+    /// position, so nothing is said about its place.
+    pub(super) fn places_at(
+        &self,
+        buffer: usize,
+        positions: VectorValue<'c>,
+    ) -> Result<VectorValue<'c>> {
+        let pointer = self.context.ptr_type(Default::default());
+        let data = self.builder.build_load(pointer, self.buffers[buffer].data, "data")?;
+        let ty = self.memory_type(self.kernel.buffers[buffer].elem);
+        let mut index = positions.as_value_ref();
+        // SAFETY: the builder stands in a block, all values are of its context, and a base with a vector
+        // of numbers is a vector of addresses. They are used under the mask of the lanes that count.
+        Ok(unsafe {
+            VectorValue::new(LLVMBuildGEP2(
+                self.builder.as_mut_ptr(),
+                ty.as_type_ref(),
+                data.as_value_ref(),
+                &mut index,
+                1,
+                c"places".as_ptr(),
+            ))
+        })
     }
 
     fn mark(&self, buffer: usize, position: IntValue<'c>) -> Result<PointerValue<'c>> {

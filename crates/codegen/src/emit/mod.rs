@@ -52,7 +52,7 @@ use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
 use self::memory::Slots;
 use crate::frame::Tables;
 use crate::jit::ENTRY;
-use crate::optimise::THOROUGH;
+use crate::optimise::CHOSEN;
 
 /// Why there is no code.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ pub(crate) fn emit<'c>(
     let function =
         module.add_function(ENTRY, context.i64_type().fn_type(&[pointer.into()], false), None);
     if has_roles(&kernel.body) {
-        let attribute = context.create_string_attribute(THOROUGH, "");
+        let attribute = context.create_string_attribute(CHOSEN, "");
         function.add_attribute(AttributeLoc::Function, attribute);
     }
     let entry = context.append_basic_block(function, "entry");

@@ -2,11 +2,12 @@
 //!
 //! The terms of a fold with one index are added in blocks of 128: eight partial sums by position, the
 //! terms behind the last multiple of eight apart, and then these nine as a tree. Eight small terms are
-//! written out, of a large one there is one copy that takes its partial sum by number. Blocks, and the terms
+//! the lanes of a vector, or written out where they are vectors themselves; of a large one there is one
+//! copy that takes its partial sum by number. Blocks, and the terms
 //! of folds with several indices, are combined in pairs as a binary counter carries. All of that is a
 //! function of positions alone.
 
-use einlang_loops::ir::{Block, Fold, Stmt};
+use einlang_loops::ir::{Block, Fold, Range, Stmt};
 use einlang_tir::constant::Const;
 use einlang_tir::op::Op;
 use einlang_tir::types::Elem;
@@ -14,6 +15,7 @@ use inkwell::IntPredicate;
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue};
 
 use super::fold::State;
+use super::lanes::terms_are_lanes;
 use super::{Emit, Refused, Result};
 
 /// How many partial sums there are in a block.
@@ -137,7 +139,7 @@ impl<'c> Emit<'c, '_> {
         self.looped_in_lanes(range.var);
         let var = self.var_slot(range.var)?;
         let (before, top) = (self.block("blocks"), self.block("block"));
-        let (close, end) = (self.block("close"), self.block("end"));
+        let end = self.block("end");
         let some = self.compare(IntPredicate::SLT, lo, hi)?;
         self.branch(some, before, end)?;
         self.at(before);
@@ -149,6 +151,73 @@ impl<'c> Emit<'c, '_> {
         let far = self.add(start, self.i64(BLOCK))?;
         let short = self.compare(IntPredicate::SLT, hi, far)?;
         let stop = self.builder.build_select(short, hi, far, "stop")?.into_int_value();
+        let as_vectors = self.lanes.is_none()
+            && !self.tables.checked
+            && is_small(fold)
+            && terms_are_lanes(self.kernel, fold, LANES as u32);
+        let block = match as_vectors {
+            true => self.in_vectors(fold, state, sum, range, (var, stop))?,
+            false => self.one_by_one(fold, state, sum, (var, start, stop))?,
+        };
+        self.push_sum(sum, block)?;
+        let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
+        let again = self.compare(IntPredicate::SLT, index, hi)?;
+        self.branch(again, top, end)?;
+        self.at(end);
+        Ok(())
+    }
+
+    /// The sum of a block whose partial sums are the lanes of a vector.
+    fn in_vectors(
+        &mut self,
+        fold: &Fold,
+        state: &State<'c>,
+        sum: &Sum<'c>,
+        range: &Range,
+        (var, stop): (PointerValue<'c>, IntValue<'c>),
+    ) -> Result<BasicValueEnum<'c>> {
+        let ty = self.ty(sum.elem);
+        let vector = self.vector_type(ty, LANES as u32)?;
+        let (lanes, rest) = (self.slot(vector.into(), "lanes")?, self.slot(ty, "lane")?);
+        let nothing = self.nothing(sum.elem)?;
+        self.builder.build_store(lanes, self.splat(nothing, LANES as u32)?)?;
+        self.builder.build_store(rest, nothing)?;
+        let (check, body, end) = (self.block("check"), self.block("eight"), self.block("end"));
+        self.jump(check)?;
+        self.at(check);
+        let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
+        let far = self.add(index, self.i64(LANES as i64))?;
+        let fits = self.compare(IntPredicate::SLE, far, stop)?;
+        self.branch(fits, body, end)?;
+        self.at(body);
+        self.terms_in_lanes(fold, range, LANES as u32, |emit, terms| {
+            let before = emit.builder.build_load(vector, lanes, "lanes")?;
+            let after = emit.plus(sum, before, terms.into())?;
+            emit.keep(lanes, after)
+        })?;
+        self.builder.build_store(state.any, self.context.bool_type().const_all_ones())?;
+        self.builder.build_store(var, far)?;
+        self.jump(check)?;
+        self.at(end);
+        self.rest(fold, state, sum, var, stop, rest)?;
+        let all = self.builder.build_load(vector, lanes, "lanes")?.into_vector_value();
+        let mut level = Vec::with_capacity(LANES + 1);
+        for lane in 0..LANES as u64 {
+            let lane = self.context.i32_type().const_int(lane, false);
+            level.push(self.builder.build_extract_element(all, lane, "lane")?);
+        }
+        level.push(self.builder.build_load(ty, rest, "lane")?);
+        self.tree(sum, level)
+    }
+
+    /// The sum of a block, eight terms at a time or one after the other.
+    fn one_by_one(
+        &mut self,
+        fold: &Fold,
+        state: &State<'c>,
+        sum: &Sum<'c>,
+        (var, start, stop): (PointerValue<'c>, IntValue<'c>, IntValue<'c>),
+    ) -> Result<BasicValueEnum<'c>> {
         let ty = self.wide_type(sum.elem)?;
         let wide = is_small(fold);
         let list = inkwell::types::BasicType::array_type(&ty, LANES as u32 + 1);
@@ -167,15 +236,11 @@ impl<'c> Emit<'c, '_> {
             None => self.eights(fold, state, sum, var, stop, &lanes)?,
         }
         self.rest(fold, state, sum, var, stop, lanes[LANES])?;
-        self.jump(close)?;
-        self.at(close);
-        let block = self.tree(sum, &lanes)?;
-        self.push_sum(sum, block)?;
-        let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
-        let again = self.compare(IntPredicate::SLT, index, hi)?;
-        self.branch(again, top, end)?;
-        self.at(end);
-        Ok(())
+        let mut level = Vec::with_capacity(LANES + 1);
+        for lane in lanes {
+            level.push(self.builder.build_load(ty, lane, "lane")?);
+        }
+        self.tree(sum, level)
     }
 
     /// Eight terms at a time, as long as there are eight.
@@ -277,12 +342,11 @@ impl<'c> Emit<'c, '_> {
         })
     }
 
-    fn tree(&mut self, sum: &Sum<'c>, lanes: &[PointerValue<'c>]) -> Result<BasicValueEnum<'c>> {
-        let ty = self.wide_type(sum.elem)?;
-        let mut level = Vec::with_capacity(lanes.len());
-        for lane in lanes {
-            level.push(self.builder.build_load(ty, *lane, "lane")?);
-        }
+    fn tree(
+        &mut self,
+        sum: &Sum<'c>,
+        mut level: Vec<BasicValueEnum<'c>>,
+    ) -> Result<BasicValueEnum<'c>> {
         while level.len() > 1 {
             let mut next = Vec::with_capacity(level.len().div_ceil(2));
             for pair in level.chunks(2) {

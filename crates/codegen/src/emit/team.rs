@@ -18,7 +18,7 @@ use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
 use super::{Emit, Refused, Result};
 use crate::frame::Field;
 use crate::jit::ENTRY;
-use crate::optimise::THOROUGH;
+use crate::optimise::CHOSEN;
 
 /// Where a thread of a team is.
 #[derive(Clone, Copy)]
@@ -121,7 +121,7 @@ impl<'c> Emit<'c, '_> {
         let name = format!("{ENTRY}_team");
         let function = self.module.add_function(&name, ty, Some(Linkage::Internal));
         if super::has_roles(block) {
-            let attribute = self.context.create_string_attribute(THOROUGH, "");
+            let attribute = self.context.create_string_attribute(CHOSEN, "");
             function.add_attribute(AttributeLoc::Function, attribute);
         }
         let missing = || Refused("the function has no frame".to_owned());

@@ -44,7 +44,11 @@ fn beyond_linear(r: Term<'_>) -> Term<'_> {
 
 /// `exp(x)` as a sum of two parts times a power of two.
 pub(super) fn exp_parts(x: Term<'_>) -> (Term<'_>, Term<'_>, Index<'_>) {
-    let x = x.clamp(x.by_type(-104.0, -746.0), x.by_type(89.0, 710.0));
+    parts_within(x.clamp(x.by_type(-104.0, -746.0), x.by_type(89.0, 710.0)))
+}
+
+/// The same for an argument within the range of results.
+fn parts_within(x: Term<'_>) -> (Term<'_>, Term<'_>, Index<'_>) {
     let (n, r, correction) = reduced(x);
     let beyond = beyond_linear(r) + correction;
     let one = x.number(1.0);
@@ -53,10 +57,13 @@ pub(super) fn exp_parts(x: Term<'_>) -> (Term<'_>, Term<'_>, Index<'_>) {
     (sum, left + beyond, n)
 }
 
-/// The exponential.
+/// The exponential. What is too small for any result is put aside first: a product below the normal
+/// range takes a processor many times as long as any other, and masks of minus infinity are common.
 pub(super) fn exp(x: Term<'_>) -> Term<'_> {
-    let (sum, rest, n) = exp_parts(x);
-    scaled(sum + rest, n)
+    let (nothing, top) = (x.less(x.by_type(-104.0, -746.0)), x.by_type(89.0, 710.0));
+    let some = nothing.choose(0.0, x);
+    let (sum, rest, n) = parts_within(some.greater(top).choose(top, some));
+    nothing.choose(0.0, scaled(sum + rest, n))
 }
 
 /// Two to the power `x`.

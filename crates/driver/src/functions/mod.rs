@@ -40,7 +40,7 @@ impl Session<'_> {
     pub fn build_call(&mut self, file: FileId, call: &Call) -> Result<Executable, Failure> {
         let result = match call.ask.needs_result() {
             true => {
-                let value = Call { ask: Ask::Value, ..call.clone() };
+                let value = Call { ask: Ask::Value, of: None, ..call.clone() };
                 Some(self.result_of(file, &value)?)
             }
             false => None,
@@ -52,7 +52,7 @@ impl Session<'_> {
         })?;
         let path = self.sources().name(file).to_owned();
         let caller = self.add_text(&path, text);
-        let outputs = self.outputs(Some(call.ask.outputs()));
+        let outputs = self.outputs(Some(call.ask.outputs(result.as_ref())));
         let built = self.build(caller);
         self.outputs(outputs);
         built

@@ -1,7 +1,8 @@
 //! The text around a file that calls one of its functions.
 //!
 //! The arguments become inputs, the call a binding, and derivatives are requests about that binding and
-//! those inputs. Indices have explicit ranges, so that they may be used on axes of any name.
+//! those inputs. Indices have explicit ranges, so that they may be used on axes of any name. A function that
+//! gives a tuple is differentiated part by part; parts that are no floats have no derivative.
 
 use einlang_syntax::Tree;
 use einlang_syntax::ast::{AstNode, SourceFile, Statement};
@@ -19,6 +20,8 @@ pub struct Call {
     pub arguments: Vec<Argument>,
     /// What is wanted.
     pub ask: Ask,
+    /// The part of a tuple that derivatives and rows are about.
+    pub of: Option<usize>,
 }
 
 /// An argument of a call.
@@ -40,7 +43,8 @@ pub enum Ask {
     /// The same, with the derivatives contracted on the side of the parameters: after the arguments
     /// follow the tangents of those.
     Tangent(Vec<usize>),
-    /// The same, contracted on the side of the result: after the arguments follows its cotangent.
+    /// The same, contracted on the side of the result: after the arguments follow the cotangents of its
+    /// parts that are floats, or its own.
     Cotangent(Vec<usize>),
     /// The derivatives at one point of the first axes of the result, whose indices follow the arguments.
     Rows(Vec<usize>, usize),
@@ -53,17 +57,24 @@ impl Ask {
     }
 
     /// The names of the outputs: the value, but for rows, then a derivative for each argument asked about,
-    /// or one for all tangents together.
-    pub(super) fn outputs(&self) -> Vec<String> {
+    /// or one for each part of the result along all tangents together.
+    pub(super) fn outputs(&self, result: Option<&HostType>) -> Vec<String> {
         let n = match self {
             Ask::Value => 0,
-            Ask::Tangent(_) => 1,
+            Ask::Tangent(_) => match result {
+                Some(HostType::Tuple(types)) => types.iter().filter(|ty| is_float(ty)).count(),
+                _ => 1,
+            },
             Ask::Derivatives(by) | Ask::Cotangent(by) | Ask::Rows(by, _) => by.len(),
         };
         let value = (!matches!(self, Ask::Rows(..))).then(|| RESULT.to_owned());
         let derivatives = (0..n).map(|at| format!("einlang_deriv_{at}"));
         value.into_iter().chain(derivatives).collect()
     }
+}
+
+fn is_float(ty: &HostType) -> bool {
+    matches!(ty, HostType::Scalar(elem) | HostType::Tensor(elem, _) if elem.is_float())
 }
 
 /// The type of an argument that is a number (no rank) or a tensor.
@@ -96,52 +107,97 @@ fn argument(at: usize) -> String {
     format!("einlang_arg_{at}")
 }
 
-fn derivatives(call: &Call, result: Option<&HostType>) -> Result<String, String> {
-    let (rank, elem) = match result {
-        None => (0, ""),
-        Some(HostType::Scalar(elem)) => (0, elem.as_str()),
-        Some(HostType::Tensor(elem, rank)) => (*rank, elem.as_str()),
-        Some(_) => return Err(format!("`{}` gives no tensor", call.function)),
+/// A part of the result, or all of it.
+struct Part {
+    name: String,
+    elem: &'static str,
+    axes: Axes,
+}
+
+impl Part {
+    /// The result, or a part of it; before it is known, nothing but the name.
+    fn new(at: Option<usize>, ty: Option<&HostType>) -> Option<Part> {
+        let name = at.map_or(RESULT.to_owned(), |at| format!("einlang_part_{at}"));
+        let (rank, elem) = match ty {
+            None => (0, ""),
+            Some(HostType::Scalar(elem)) => (0, elem.as_str()),
+            Some(HostType::Tensor(elem, rank)) => (*rank, elem.as_str()),
+            Some(_) => return None,
+        };
+        let axes = Axes::new(&name, 'a', rank);
+        Some(Part { name, elem, axes })
+    }
+
+    /// The derivative by an argument at the indices of both.
+    fn read(&self, at: usize, own: &Axes) -> String {
+        format!("(@{} / @{}){}", self.name, argument(at), self.axes.and(own).subscripts())
+    }
+}
+
+/// What derivatives are about, and the text that binds it.
+fn parts(call: &Call, result: Option<&HostType>) -> Result<(Vec<Part>, String), String> {
+    let no_tensor = || format!("`{}` gives no tensor", call.function);
+    let (at, types): (Vec<Option<usize>>, Vec<Option<&HostType>>) = match (result, call.of) {
+        (None, of) => (vec![of], vec![None]),
+        (Some(HostType::Tuple(types)), Some(of)) => match types.get(of) {
+            Some(ty) => (vec![Some(of)], vec![Some(ty)]),
+            None => return Err(format!("`{}` gives {} values", call.function, types.len())),
+        },
+        (Some(HostType::Tuple(types)), None) => {
+            let floats = types.iter().enumerate().filter(|(_, ty)| is_float(ty));
+            floats.map(|(at, ty)| (Some(at), Some(ty))).unzip()
+        }
+        (Some(_), Some(_)) => return Err(format!("`{}` gives no tuple", call.function)),
+        (ty, None) => (vec![None], vec![ty]),
     };
     let mut text = String::new();
-    let axes = |of: &str, letter: char, rank: usize| Axes::new(of, letter, rank);
-    let result_axes = axes(RESULT, 'a', rank);
+    for at in at.iter().flatten() {
+        text += &format!("let einlang_part_{at} = {RESULT}.{at};\n");
+    }
+    let parts = at.into_iter().zip(types).map(|(at, ty)| Part::new(at, ty));
+    let parts: Option<Vec<Part>> = parts.collect();
+    let parts = parts.filter(|parts| !parts.is_empty()).ok_or_else(no_tensor)?;
+    Ok((parts, text))
+}
+
+fn derivatives(call: &Call, result: Option<&HostType>) -> Result<String, String> {
+    if call.ask == Ask::Value {
+        return Ok(String::new());
+    }
+    let (parts, mut text) = parts(call, result)?;
     let of_argument = |at: usize| {
         let ty = &call.arguments[at].ty;
-        axes(&argument(at), 'b', rank_of(ty))
+        Axes::new(&argument(at), 'b', rank_of(ty))
     };
-    let request = |at: usize| format!("@{RESULT} / @{}", argument(at));
     match &call.ask {
         Ask::Value => {}
         Ask::Derivatives(by) => {
             for (n, at) in by.iter().enumerate() {
-                text += &format!("let einlang_deriv_{n} = {};\n", request(*at));
+                let request = format!("@{} / @{}", parts[0].name, argument(*at));
+                text += &format!("let einlang_deriv_{n} = {request};\n");
             }
         }
         Ask::Tangent(by) => {
-            let mut terms = Vec::new();
             for (n, at) in by.iter().enumerate() {
-                let own = of_argument(*at);
                 text += &format!("input einlang_tan_{n}: {};\n", call.arguments[*at].ty);
-                let read = format!("({}){}", request(*at), result_axes.and(&own).subscripts());
-                let term = format!("{read} * einlang_tan_{n}{}", own.subscripts());
-                terms.push(own.sum(&term));
             }
-            let sum = terms.join(" + ");
-            text += &format!("let einlang_deriv_0{} = {sum};\n", result_axes.slots());
-        }
-        Ask::Cotangent(by) => {
-            let ty = argument_type(elem, Some(rank));
-            text += &format!("input einlang_cot: {ty};\n");
-            for (n, at) in by.iter().enumerate() {
-                let own = of_argument(*at);
-                let read = format!("({}){}", request(*at), result_axes.and(&own).subscripts());
-                let term = format!("einlang_cot{} * {read}", result_axes.subscripts());
-                let sum = result_axes.sum(&term);
-                text += &format!("let einlang_deriv_{n}{} = {sum};\n", own.slots());
+            for (which, part) in parts.iter().enumerate() {
+                let terms = by.iter().enumerate().map(|(n, at)| {
+                    let own = of_argument(*at);
+                    let term = part.read(*at, &own);
+                    let tangent = format!("einlang_tan_{n}{}", own.subscripts());
+                    match elem_of(&call.arguments[*at].ty) == part.elem {
+                        true => own.sum(&format!("{term} * {tangent}")),
+                        false => own.sum(&format!("{term} * ({tangent} as {})", part.elem)),
+                    }
+                });
+                let sum = terms.collect::<Vec<_>>().join(" + ");
+                text += &format!("let einlang_deriv_{which}{} = {sum};\n", part.axes.slots());
             }
         }
+        Ask::Cotangent(by) => text += &cotangents(call, by, &parts, &of_argument),
         Ask::Rows(by, n_fixed) => {
+            let rank = parts[0].axes.names.len();
             if *n_fixed > rank {
                 return Err(format!("`{}` gives a tensor with {rank} axes", call.function));
             }
@@ -150,12 +206,42 @@ fn derivatives(call: &Call, result: Option<&HostType>) -> Result<String, String>
                 text += &format!("input {row}: i32;\n");
             }
             for (n, at) in by.iter().enumerate() {
-                let rows = format!("({})[{}]", request(*at), fixed.join(", "));
+                let request = format!("@{} / @{}", parts[0].name, argument(*at));
+                let rows = format!("({request})[{}]", fixed.join(", "));
                 text += &format!("let einlang_deriv_{n} = {rows};\n");
             }
         }
     }
     Ok(text)
+}
+
+/// The contributions of all parts to the cotangent of each argument.
+fn cotangents(
+    call: &Call,
+    by: &[usize],
+    parts: &[Part],
+    of_argument: &dyn Fn(usize) -> Axes,
+) -> String {
+    let mut text = String::new();
+    for (which, part) in parts.iter().enumerate() {
+        let ty = argument_type(part.elem, Some(part.axes.names.len()));
+        text += &format!("input einlang_cot_{which}: {ty};\n");
+    }
+    let mixed = parts.iter().any(|part| part.elem != parts[0].elem);
+    for (n, at) in by.iter().enumerate() {
+        let own = of_argument(*at);
+        let terms = parts.iter().enumerate().map(|(which, part)| {
+            let cotangent = format!("einlang_cot_{which}{}", part.axes.subscripts());
+            let sum = part.axes.sum(&format!("{cotangent} * {}", part.read(*at, &own)));
+            match mixed {
+                true => format!("({sum} as {})", elem_of(&call.arguments[*at].ty)),
+                false => sum,
+            }
+        });
+        let sum = terms.collect::<Vec<_>>().join(" + ");
+        text += &format!("let einlang_deriv_{n}{} = {sum};\n", own.slots());
+    }
+    text
 }
 
 /// The axes of a value, each with an index and its range.
@@ -209,6 +295,12 @@ fn rank_of(ty: &str) -> usize {
         None if ty.trim().starts_with('[') => 1,
         None => 0,
     }
+}
+
+/// The element type of a type, by its text.
+fn elem_of(ty: &str) -> &str {
+    let inner = ty.trim().trim_start_matches('[');
+    inner.split([';', ']']).next().unwrap_or(inner).trim()
 }
 
 /// The text of a file whose statements that only have effects, and whose `main`, are blank.

@@ -282,6 +282,26 @@ impl Reader<'_> {
     }
 }
 
+/// A value of another type as this type, if that loses nothing but precision; otherwise why not. Parts
+/// of records are converted where they are made.
+pub fn converted(value: &HostValue, to: &HostType) -> Result<HostValue, String> {
+    let limits = Limits::default();
+    let reader = Reader { types: &[], limits: &limits };
+    let made = reader.converted(value, to).map_err(|misfit| misfit.message)?;
+    let fits = match (&made, to) {
+        (HostValue::Scalar(_), HostType::Scalar(_)) => true,
+        (HostValue::Tensor(_), HostType::Tensor(..)) => true,
+        (HostValue::Str(_), HostType::Str) => true,
+        (HostValue::Node(_), HostType::Scalar(_) | HostType::Tensor(..) | HostType::Str) => false,
+        (HostValue::Node(_), _) => true,
+        _ => false,
+    };
+    match fits {
+        true => Ok(made),
+        false => Err(format!("it is {}", einlang_interp::show::type_of(value))),
+    }
+}
+
 /// The path of a data file, its format (none is JSON) and the name of an array in it.
 fn data_file(text: &str) -> Option<(PathBuf, Option<Format>, Option<&str>)> {
     let (path, name) = match text.split_once('#') {

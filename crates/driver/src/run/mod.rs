@@ -12,6 +12,7 @@
 //! | `outputs.rs` | the outputs as the language sees them, and as JSON |
 //! | `arrays.rs` | arrays of files and tensors of programs |
 //! | `project.rs` | the files that a program may touch, and its printing |
+//! | `python.rs` | the functions of Python that a program calls |
 //!
 //! Invariants: whatever stops a program is a diagnostic with a place in its source, but for bugs of
 //! the compiler, which are told apart ([`Failure::Bug`]); nothing is evaluated before every input
@@ -25,6 +26,7 @@ mod literal;
 mod named;
 mod outputs;
 mod project;
+mod python;
 
 use std::time::{Duration, Instant};
 
@@ -41,10 +43,10 @@ use einlang_source::{Diagnostics, FileId, Sources, Span};
 use einlang_tir::passes::{Mode, Stopped};
 
 pub use call::Called;
-pub use inputs::Given;
+pub use inputs::{Given, converted};
 pub use named::UnknownOutput;
 pub use outputs::{Outcome, Output};
-pub use project::{Printer, ProjectIo};
+pub use project::{Printer, ProjectIo, Python};
 
 use crate::lowering::{lowered, prepare};
 use crate::pipeline::Compilation;
@@ -87,6 +89,8 @@ pub(crate) struct How {
     pub(crate) mode: Mode,
     /// Whether rules are compared with differences.
     pub(crate) checked_rules: bool,
+    /// Whether Python runs the program.
+    pub(crate) python: bool,
 }
 
 /// A program that can be run, as often as one likes.
@@ -119,7 +123,7 @@ impl Session<'_> {
         let Options { zero_fill, outputs, .. } = self.options().clone();
         let options = lower::Options { zero_fill, outputs, ..Default::default() };
         let mode = self.mode();
-        let how = How { mode, checked_rules: self.checked_rules() };
+        let how = How { mode, checked_rules: self.checked_rules(), python: self.python() };
         Executable::new(compilation, self.sources(), options, how, file, start)
     }
 
@@ -185,6 +189,12 @@ impl Executable {
             && let Some(UnknownOutput { message, help }) = named::unknown(&compilation, asked)
         {
             return Err(Failure::Usage { message, help });
+        }
+        let unreachable = compilation.resolved.without_python();
+        if !how.python && !unreachable.is_empty() {
+            let mut all = compilation.diagnostics;
+            all.extend(unreachable);
+            return Err(Failure::Program(all));
         }
         let mut made = match lowered(&compilation, &options) {
             Some(Ok(made)) => made,

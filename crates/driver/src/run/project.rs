@@ -6,8 +6,10 @@ use std::io;
 use einlang_interp::io::Io;
 use einlang_interp::stop::{Stop, StopCode};
 use einlang_interp::tensor::TensorValue;
+use einlang_interp::value::HostValue;
 use einlang_runtime::formats::{Format, decode_text};
 use einlang_runtime::{Array, FileError, Kind, Permits, files};
+use einlang_tir::host::HostType;
 use einlang_tir::types::Elem;
 
 use super::arrays::{to_array, to_tensor};
@@ -18,10 +20,23 @@ pub trait Printer {
     fn line(&mut self, line: &str) -> io::Result<()>;
 }
 
+/// The Python that runs a program.
+pub trait Python {
+    /// Calls a function by its dotted path; the last arguments have names.
+    fn call(
+        &mut self,
+        path: &str,
+        names: &[&str],
+        args: Vec<HostValue>,
+        result: &HostType,
+    ) -> Result<HostValue, Stop>;
+}
+
 /// The world of a program in a folder.
 pub struct ProjectIo<'p> {
     permits: Permits,
     printer: &'p mut dyn Printer,
+    python: Option<&'p mut dyn Python>,
     /// The most bytes of one file.
     limit: u64,
 }
@@ -29,7 +44,14 @@ pub struct ProjectIo<'p> {
 impl<'p> ProjectIo<'p> {
     /// The world with these permissions, in which no file of more than `limit` bytes is read.
     pub fn new(permits: Permits, printer: &'p mut dyn Printer, limit: u64) -> ProjectIo<'p> {
-        ProjectIo { permits, printer, limit }
+        ProjectIo { permits, printer, python: None, limit }
+    }
+
+    /// The same world inside of Python.
+    #[must_use]
+    pub fn with_python(mut self, python: &'p mut dyn Python) -> ProjectIo<'p> {
+        self.python = Some(python);
+        self
     }
 
     fn read(&self, path: &str) -> Result<Vec<u8>, Stop> {
@@ -148,6 +170,22 @@ impl Io for ProjectIo<'_> {
         let format = format_of(format)?;
         let bytes = self.read(path)?;
         fitted(format.decode_named(&bytes, name, self.limit), path, elem, rank)
+    }
+
+    fn call_python(
+        &mut self,
+        path: &str,
+        names: &[&str],
+        args: Vec<HostValue>,
+        result: &HostType,
+    ) -> Result<HostValue, Stop> {
+        match &mut self.python {
+            Some(python) => python.call(path, names, args, result),
+            None => {
+                let message = format!("`{path}` cannot be called: no Python runs this program");
+                Err(Stop::new(StopCode::Python, message))
+            }
+        }
     }
 
     fn save_tensor(&mut self, format: &str, path: &str, tensor: &TensorValue) -> Result<(), Stop> {

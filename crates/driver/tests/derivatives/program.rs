@@ -81,10 +81,10 @@ impl Made {
         let (u, v, w) = (self.one(source, 1), self.one(source, 1), self.one(source, 1));
         let (m, k) = (self.one(source, 2), self.one(source, 2));
         let (a, c) = (self.one(source, 0), self.one(source, 0));
-        let kind = source.below(if nested { 37 } else { 33 });
+        let kind = source.below(if nested { 40 } else { 36 });
         let rank = match kind {
-            0..=15 | 29..=31 | 33..=34 => 1,
-            16..=19 | 32 | 35 => 2,
+            0..=15 | 29..=31 | 33..=37 => 1,
+            16..=19 | 32 | 38 => 2,
             _ => 0,
         };
         let (b, e) = self.next(rank);
@@ -149,11 +149,21 @@ impl Made {
             32 => format!(
                 "let {b}[i in 0..4, j in 0..4] = {m}[i, j - 1 else 0.1] * {k}[i + 1, j else {a}] + {e}[i, j];"
             ),
-            33 => format!("let r{b} = @{a} / @{u};\nlet {b}[i] = 0.2 * r{b}[i] + {u}[i] + {e}[i];"),
+            // The numbers of steps and the extents are data, so that no difference changes them.
+            33 => format!(
+                "let {b}[i] = {{ let x[0] = {u}[i]; let x[t in 1..] = 0.4 * x[t - 1] * {v}[i] + sin(x[t - 1]) until t > seg[i], max 6; x[last] + 0.1 * sum[t](x[t] * {w}[i]) }} + {e}[i];"
+            ),
             34 => format!(
+                "let {b}[i] = {{ let n = seg[i] + 1; let q[j in 0..n] = {u}[j] * {v}[i]; 0.5 * sum[j](q[j]) * q[n - 1] }} + {e}[i];"
+            ),
+            35 => format!(
+                "let {b}[t in 0..4] = {{ let x[0] = {b}[t - 1 else {a}]; let x[s in 1..] = 0.4 * sin(x[s - 1]) + {u}[t] until s > seg[t], max 6; x[last] }} + {e}[t];"
+            ),
+            36 => format!("let r{b} = @{a} / @{u};\nlet {b}[i] = 0.2 * r{b}[i] + {u}[i] + {e}[i];"),
+            37 => format!(
                 "let r{b} = @{u} / @{v};\nlet {b}[i] = 0.2 * sum[j](r{b}[i, j] * {w}[j]) + {e}[i];"
             ),
-            35 => format!("let r{b} = @{u} / @{v};\nlet {b}[i, j] = 0.2 * r{b}[i, j] + {e}[i, j];"),
+            38 => format!("let r{b} = @{u} / @{v};\nlet {b}[i, j] = 0.2 * r{b}[i, j] + {e}[i, j];"),
             _ => format!("let r{b} = @{c} / @{a};\nlet {b} = 0.2 * r{b} + {a} + {e};"),
         };
         self.text.push_str(&line);

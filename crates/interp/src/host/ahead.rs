@@ -1,11 +1,11 @@
 //! The code of a program's modules: made when it is asked for, or before, by other threads.
 //!
 //! Machine code takes milliseconds to make, and modules do not depend on each other. While a program
-//! runs, the other processors make the code that it will want next; what is being made elsewhere is
-//! waited for. Invariant: a module is compiled at most once, and which thread does it changes nothing.
+//! runs, the other processors make the code that it will want next; who would have to wait for what is
+//! being made elsewhere makes the next one meanwhile. Invariant: a module is compiled at most once, and which thread does it changes nothing.
 
 use std::num::NonZero;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
@@ -22,6 +22,8 @@ const STACK_BYTES: usize = 256 << 20;
 pub(crate) struct Kernels<'p> {
     modules: &'p [Module],
     made: Vec<OnceLock<Result<Arc<Compiled>, String>>>,
+    /// The modules that some thread compiles or has compiled.
+    taken: Vec<AtomicBool>,
     /// The module that the next idle thread compiles.
     next: AtomicUsize,
     choices: Choices,
@@ -37,12 +39,18 @@ impl<'p> Kernels<'p> {
             checkpoint: options.checkpoint,
         };
         let made = modules.iter().map(|_| OnceLock::new()).collect();
-        Kernels { modules, made, next: AtomicUsize::new(0), choices, options }
+        let taken = modules.iter().map(|_| AtomicBool::new(false)).collect();
+        Kernels { modules, made, taken, next: AtomicUsize::new(0), choices, options }
     }
 
-    /// The code of a module, or why it has none; nothing if there is no such module.
+    /// The code of a module, or why it has none; nothing if there is no such module. While another thread
+    /// makes it, this one makes others that may be wanted.
     pub(crate) fn get(&self, at: usize) -> Option<Result<Arc<Compiled>, String>> {
-        (at < self.modules.len()).then(|| self.compile(at))
+        let taken = self.taken.get(at)?;
+        if self.made[at].get().is_none() && taken.swap(true, Ordering::Relaxed) {
+            while self.made[at].get().is_none() && self.compile_one() {}
+        }
+        Some(self.compile(at))
     }
 
     /// How many modules have no code yet.
@@ -75,7 +83,7 @@ impl<'p> Kernels<'p> {
             for _ in 1..n_threads.max(2) {
                 // Without another thread everything is compiled when it is asked for.
                 let builder = thread::Builder::new().stack_size(STACK_BYTES);
-                let _ = builder.spawn_scoped(scope, || self.compile_next());
+                let _ = builder.spawn_scoped(scope, || while self.compile_one() {});
             }
             let result = run();
             self.next.store(n_modules, Ordering::Relaxed);
@@ -83,15 +91,14 @@ impl<'p> Kernels<'p> {
         })
     }
 
-    /// Compiles what nobody compiles yet, until there is nothing left.
-    fn compile_next(&self) {
+    /// Compiles a module that nobody compiles yet; false if there is none.
+    fn compile_one(&self) -> bool {
         loop {
             let at = self.next.fetch_add(1, Ordering::Relaxed);
-            if at >= self.modules.len() {
-                return;
-            }
-            if self.made[at].get().is_none() {
+            let Some(taken) = self.taken.get(at) else { return false };
+            if !taken.swap(true, Ordering::Relaxed) {
                 let _ = self.compile(at);
+                return true;
             }
         }
     }

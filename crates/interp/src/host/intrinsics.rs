@@ -112,6 +112,11 @@ impl Executor<'_, '_> {
                 self.io.save_named(format, path, &named(&names.items, tensors)?)?;
                 return Ok(None);
             }
+            (Intrinsic::CallPython, [HostValue::Str(path), HostValue::Str(names), args @ ..]) => {
+                let Some(result) = result else { return wrong() };
+                let names: Vec<&str> = names.split(',').filter(|name| !name.is_empty()).collect();
+                self.io.call_python(path, &names, args.to_vec(), result)?
+            }
             (Intrinsic::Show, [value]) => HostValue::str(&show(value)),
             (Intrinsic::TypeOf, [value]) => HostValue::str(&type_of(value)),
             (Intrinsic::Equal, [a, b]) => Const::bool(lists::equal(a, b)).into(),

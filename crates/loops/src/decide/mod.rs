@@ -7,6 +7,8 @@
 //! | file | decides |
 //! |---|---|
 //! | `at_reads.rs` | what is computed where it is read, and what nobody needs |
+//! | `cases.rs`, `widen.rs` | which conditions on indices become clauses, and which sums count everywhere |
+//! | `stream/` | what is only summed over a long axis, block by block |
 //! | `join.rs` | which producers belong to the group of the recurrence that reads them |
 //! | `fuse.rs` | whether base clauses and producers run in the loop of a recurrence |
 //! | `windows.rs`, `along.rs`, `distance.rs`, `extremes.rs` | how many planes are kept |
@@ -20,6 +22,7 @@
 
 mod along;
 mod at_reads;
+mod cases;
 mod cost;
 mod distance;
 mod ensembles;
@@ -31,8 +34,10 @@ mod private;
 mod replay;
 mod roles;
 mod rows;
+mod stream;
 mod strips;
 mod tiles;
+mod widen;
 mod windows;
 mod work;
 
@@ -49,11 +54,14 @@ use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule, Tens
 
 pub(crate) use along::own_form;
 pub(crate) use at_reads::whole_uses;
+pub use cases::divide_cases;
 pub use join::join_producers;
 pub use legal::is_legal;
 pub use replay::find_replay;
 pub(crate) use replay::{is_fixed, isolate_sums, sum_of, sum_over};
 pub use rows::join_rows;
+pub use stream::stream_sums;
+pub use widen::widen_sums;
 
 /// How much of a recurrence is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -65,7 +65,8 @@ fn choose_lanes(module: &Module, works: &Works<'_>, schedule: &mut Schedule) {
         let Some(first) = group.bindings.first().filter(|_| !reads_itself_by_data(group)) else {
             continue;
         };
-        let (is_top, tiling) = (top.contains(&first.name), Tiling::new(module, schedule, group));
+        let (is_top, tiling) =
+            (top.contains(&first.name), Tiling::new(module, schedule, group, works));
         let place = schedule.groups.iter_mut();
         let mut place = place.filter(|g| g.tensors.first().is_some_and(|t| t.name == first.name));
         let Some(decided) = place.next() else { continue };

@@ -12,7 +12,7 @@ use einlang_tir::types::Ident;
 
 use super::cost::{CACHED_ROWS, MOST_FOLDS, TILE_ROWS, TILE_VECTORS, VECTOR};
 use super::roles::{Lanes, fitting};
-use super::work::{Access, Step, Work};
+use super::work::{Access, Step, Work, Works};
 use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Pack, Role, Schedule};
 
 /// What is asked when a clause may become a contraction.
@@ -22,10 +22,17 @@ pub(super) struct Tiling<'m> {
     whole: Vec<Ident>,
     /// How many rows the tile around has, if there is one.
     pub(super) tiled_by: Option<i64>,
+    /// What the clauses of the group read, tensors that are computed there followed.
+    reads: Vec<Access>,
 }
 
 impl<'m> Tiling<'m> {
-    pub(super) fn new(module: &Module, schedule: &Schedule, group: &'m Group) -> Tiling<'m> {
+    pub(super) fn new(
+        module: &Module,
+        schedule: &Schedule,
+        group: &'m Group,
+        works: &Works<'_>,
+    ) -> Tiling<'m> {
         let mut whole: Vec<Ident> = module.inputs.iter().map(|input| input.name.clone()).collect();
         let others = module.groups.iter().filter(|of| of.until.is_none());
         let own = |name: &Ident| group.bindings.iter().any(|b| b.name == *name);
@@ -39,7 +46,17 @@ impl<'m> Tiling<'m> {
                 whole.push(binding.name.clone());
             }
         }
-        Tiling { group, whole, tiled_by: None }
+        let mut reads = Vec::new();
+        for binding in &group.bindings {
+            for clause in &binding.clauses {
+                let work = works.of(binding, clause);
+                if work.more {
+                    whole.clear();
+                }
+                reads.extend(work.reads);
+            }
+        }
+        Tiling { group, whole, tiled_by: None, reads }
     }
 
     /// The nest of a contraction, whose operands are packed.
@@ -130,21 +147,24 @@ impl<'m> Tiling<'m> {
 
     /// Whether the group reads a tensor at one place only, which is this one.
     fn is_read_like(&self, access: &Access, axis: usize, var: Var) -> bool {
-        let mut n_reads = 0;
-        let mut alike = access.proved;
+        let like = |other: &Access| {
+            let is = matches!(other.at.get(axis), Some(Some(at)) if at.as_var() == Some(var));
+            is && other.proved && other.at.iter().all(Option::is_some)
+        };
+        let same = |other: &&Access| other.tensor == access.tensor;
+        let mut alike = self.reads.iter().filter(same).all(like);
         for region in self.group.regions() {
             region.for_each_inst(&mut |inst| {
                 if let InstKind::Read(read) = &inst.kind
                     && read.place.tensor == access.tensor
                 {
-                    n_reads += 1;
                     let is = matches!(read.place.at.get(axis), Some(Subscript::Index(at)) if at.as_var() == Some(var));
                     let plain = !read.place.at.iter().any(|at| matches!(at, Subscript::Value(_)));
                     alike &= is && plain && read.proved && read.default.is_none();
                 }
             });
         }
-        alike && n_reads > 0
+        alike
     }
 }
 

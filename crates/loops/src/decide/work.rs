@@ -100,6 +100,8 @@ pub(super) struct Work {
     pub(super) scalar: bool,
     /// The indices of the clause that bounds of reductions depend on.
     pub(super) bounds: HashSet<Var>,
+    /// Whether there is more than was looked at.
+    pub(super) more: bool,
 }
 
 /// What the clauses of a module do.
@@ -203,7 +205,7 @@ impl Walk<'_, '_> {
         let inline = self.works.inline.get(&read.place.tensor).copied();
         if let Some((binding, clause)) = inline.and_then(|b| Some((b, b.clauses.first()?))) {
             if depth >= DEEPEST || self.work.reads.len() >= MOST_READS {
-                self.work.scalar = true;
+                (self.work.scalar, self.work.more) = (true, true);
                 return;
             }
             let outer = self.places.clone();
@@ -213,7 +215,7 @@ impl Walk<'_, '_> {
             return;
         }
         if self.work.reads.len() >= MOST_READS {
-            self.work.scalar = true;
+            (self.work.scalar, self.work.more) = (true, true);
             return;
         }
         let proved = read.proved && read.default.is_none();

@@ -18,7 +18,6 @@ use einlang_tir::types::Ident;
 
 use self::find::find;
 use self::rewrite::rewrite;
-use crate::schedule::Schedule;
 
 /// How many steps are taken at once.
 const BLOCK: i64 = 64;
@@ -36,12 +35,6 @@ pub(crate) fn delay_updates(module: Module) -> Module {
         at += 1;
     }
     module
-}
-
-/// Whether a schedule is one of a module whose updates are delayed.
-pub(crate) fn is_of_delayed(schedule: &Schedule) -> bool {
-    let tensors = schedule.groups.iter().flat_map(|group| &group.tensors);
-    tensors.into_iter().any(|tensor| tensor.name.as_str().contains(PIVOT))
 }
 
 /// What the names of pivots have in common.

@@ -141,16 +141,21 @@ impl Contract<'_> {
         if !self.all && !lanes {
             return;
         }
+        let counts = chosen(&mut fold.body, &self.counts);
         let factors = self.product(&mut fold.body, elem);
         let [term] = fold.body.results[..] else { return };
         if factors.is_none() && !lanes {
+            if let Some(stmt) = counts {
+                put_back(&mut fold.body, stmt);
+            }
             return;
         }
+        let counts = counts.and_then(|stmt| condition(&stmt));
         let parts = if free { self.parts(fold) } else { None };
         let terms = std::mem::take(&mut fold.body.stmts);
         let chain = match factors {
-            Some(factors) => self.chain(elem, terms, Op::Fma, &factors),
-            None => self.chain(elem, terms, Op::Add, &[term]),
+            Some(factors) => self.chain(elem, terms, Op::Fma, &factors, counts),
+            None => self.chain(elem, terms, Op::Add, &[term], counts),
         };
         fold.body = Block::default();
         let Some((over, part)) = parts else {
@@ -214,12 +219,56 @@ impl Contract<'_> {
 
     /// Adds a term, or the product of two factors, to the state. What they are made of stands right
     /// before, so that it need not be kept while other states have their turn.
-    fn chain(&mut self, elem: Elem, mut stmts: Vec<Stmt>, op: Op, with: &[Operand]) -> Combine {
-        let (state, result) = (self.fresh(elem), self.fresh(elem));
+    /// Where a condition does not hold the state stays.
+    fn chain(
+        &mut self,
+        elem: Elem,
+        mut stmts: Vec<Stmt>,
+        op: Op,
+        with: &[Operand],
+        counts: Option<Operand>,
+    ) -> Combine {
+        let (state, mut result) = (self.fresh(elem), self.fresh(elem));
         let mut args = with.to_vec();
         args.push(state.into());
         stmts.push(Stmt::Op { result, op, args, site: None });
+        if let Some(counts) = counts {
+            let args = vec![counts, result.into(), state.into()];
+            result = self.fresh(elem);
+            stmts.push(Stmt::Op { result, op: Op::Select, args, site: None });
+        }
         let block = Block { stmts, results: vec![result.into()] };
         Combine::Block { left: vec![state], right: Vec::new(), block }
+    }
+}
+
+/// Takes away that a term is nothing under a condition, which is its last statement.
+fn chosen(body: &mut Block, counts: &HashMap<u32, usize>) -> Option<Stmt> {
+    let [Operand::Value(term)] = &body.results[..] else { return None };
+    let Some(Stmt::Op { result, op: Op::Select, args, .. }) = body.stmts.last() else {
+        return None;
+    };
+    let [_, yes, Operand::Const(no)] = args[..] else { return None };
+    let nothing = no.as_float().is_some_and(|no| no == 0.0 && no.is_sign_negative());
+    if !nothing || result.number != term.number || counts.get(&term.number) != Some(&1) {
+        return None;
+    }
+    body.results = vec![yes];
+    body.stmts.pop()
+}
+
+/// Makes a term nothing under its condition again.
+fn put_back(body: &mut Block, stmt: Stmt) {
+    if let Stmt::Op { result, .. } = &stmt {
+        body.results = vec![(*result).into()];
+    }
+    body.stmts.push(stmt);
+}
+
+/// The condition under which a term counts.
+fn condition(stmt: &Stmt) -> Option<Operand> {
+    match stmt {
+        Stmt::Op { args, .. } => args.first().copied(),
+        _ => None,
     }
 }

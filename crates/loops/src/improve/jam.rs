@@ -56,15 +56,20 @@ impl Jam<'_> {
             let is = Quasi::from(base).add_constant(at).ok()?;
             copies.push(copy.block_at(&body, range.var, &is)?.stmts);
         }
+        let next = Range { lo: range.lo.add_constant(i64::from(n)).ok()?, ..range.clone() };
         // Where there are more rounds than that, the others follow one by one.
-        let beyond = copy.block_at(&of.body, range.var, &Quasi::from(range.var))?;
+        let beyond = match is_at_most(&range.hi, &next.lo) {
+            true => None,
+            false => Some(copy.block_at(&of.body, range.var, &Quasi::from(range.var))?),
+        };
         self.next = copy.next;
         let mut stmts = fixed;
         stmts.push(Stmt::Bind { var: base, expr: range.lo.clone() });
         stmts.extend(self.jam(copies)?);
-        let next = Range { lo: range.lo.add_constant(i64::from(n)).ok()?, ..range.clone() };
-        let beyond = Loop { range: next, role: Role::Seq, own: false, until: None, body: beyond };
-        stmts.push(Stmt::Loop(Box::new(beyond)));
+        stmts.extend(beyond.map(|body| {
+            let beyond = Loop { range: next, role: Role::Seq, own: false, until: None, body };
+            Stmt::Loop(Box::new(beyond))
+        }));
         let rest = Loop { role: Role::Seq, ..of.clone() };
         Some(Stmt::If {
             results: Vec::new(),
@@ -187,6 +192,14 @@ fn joined(mut a: Fold, b: Fold) -> Option<Fold> {
     block.stmts.extend(more.stmts);
     block.results.extend(more.results);
     Some(a)
+}
+
+/// Whether a bound is plainly not above another.
+fn is_at_most(bound: &MinMax, other: &MinMax) -> bool {
+    match bound {
+        MinMax::Min(list) => list.iter().any(|bound| is_at_most(bound, other)),
+        bound => bound == other,
+    }
 }
 
 /// When a range has at least so many values: every upper bound is that far from every lower one.

@@ -133,6 +133,20 @@ pub struct Loop {
     pub body: Block,
 }
 
+impl Stmt {
+    /// A loop whose rounds follow each other, of some statements that give nothing.
+    pub fn rounds(range: Range, stmts: Vec<Stmt>) -> Stmt {
+        let body = Block { stmts, results: Vec::new() };
+        Stmt::Loop(Box::new(Loop { range, role: Role::Seq, own: false, until: None, body }))
+    }
+
+    /// Statements under a condition.
+    pub fn when(condition: Condition, stmts: Vec<Stmt>) -> Stmt {
+        let then = Block { stmts, results: Vec::new() };
+        Stmt::If { results: Vec::new(), condition, then, otherwise: Block::default() }
+    }
+}
+
 /// The end of an open axis.
 #[derive(Clone, Debug)]
 pub struct UntilLoop {

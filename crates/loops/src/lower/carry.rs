@@ -11,7 +11,7 @@ use super::sums::{Carries, Partial, Step};
 use super::sweep::Sweep;
 use super::{Lower, NotLowered, Result};
 use crate::decide::{sum_of, sum_over};
-use crate::ir::{Block, Loop, Operand, Range, Role, Stmt};
+use crate::ir::{Operand, Range, Stmt};
 use crate::schedule::SweepPart;
 
 impl Lower<'_> {
@@ -95,14 +95,7 @@ impl Lower<'_> {
         })?;
         let hi = MinMax::Value(Quasi::from(width));
         let range = Range { var: block, lo: MinMax::from(0), hi, down };
-        let body = Block { stmts, results: Vec::new() };
-        out.push(Stmt::Loop(Box::new(Loop {
-            range,
-            role: Role::Seq,
-            own: false,
-            until: None,
-            body,
-        })));
+        out.push(Stmt::rounds(range, stmts));
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use einlang_tir::types::{Dim, Elem, Ident, TensorType};
 
 use super::scan::ranges_of;
 use super::{Lower, NotLowered, Part, Result};
-use crate::ir::{Access, Block, BufferId, Condition, Loop, Operand, Range, Role, Stmt};
+use crate::ir::{Access, BufferId, Condition, Operand, Stmt};
 
 impl Lower<'_> {
     /// Lowers a reduction with tensors in its state.
@@ -45,17 +45,18 @@ impl Lower<'_> {
                     };
                     lower.define(&reduction.body.params, rest)?;
                     lower.round(reduction, combine, inst, &state, &mut term)?;
-                    term = vec![when(Condition::Value(*counts), term)];
+                    term = vec![Stmt::when(Condition::Value(*counts), term)];
                 }
             }
             out.append(&mut term);
             Ok(())
         })?;
         let stmts = match within {
-            Some(domain) => vec![when(Condition::Within(domain), stmts)],
+            Some(domain) => vec![Stmt::when(Condition::Within(domain), stmts)],
             None => stmts,
         };
-        let nest = ranges.into_iter().rev().fold(stmts, |stmts, range| vec![looped(range, stmts)]);
+        let nest =
+            ranges.into_iter().rev().fold(stmts, |stmts, range| vec![Stmt::rounds(range, stmts)]);
         out.extend(nest);
         self.results_of(&inst.results, &state, out);
         Ok(())
@@ -143,14 +144,4 @@ impl Lower<'_> {
 
 fn store(buffer: BufferId, value: Operand) -> Stmt {
     Stmt::Store { buffer, at: Vec::<Quasi>::new(), value }
-}
-
-fn when(condition: Condition, stmts: Vec<Stmt>) -> Stmt {
-    let then = Block { stmts, results: Vec::new() };
-    Stmt::If { results: Vec::new(), condition, then, otherwise: Block::default() }
-}
-
-fn looped(range: Range, stmts: Vec<Stmt>) -> Stmt {
-    let body = Block { stmts, results: Vec::new() };
-    Stmt::Loop(Box::new(Loop { range, role: Role::Seq, own: false, until: None, body }))
 }

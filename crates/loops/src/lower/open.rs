@@ -8,7 +8,6 @@ use einlang_tir::module::{Binding, Until};
 use einlang_tir::op::Op;
 
 use super::integers::number;
-use super::slots::when;
 use super::sweep::Sweep;
 use super::{Lower, Result};
 use crate::ir::{Condition, Stmt};
@@ -77,7 +76,7 @@ impl Lower<'_> {
             lower.move_planes(&replay.forward, sweep, false, out)?;
             lower.save(&replay, sweep, out)
         })?;
-        out.push(when(Condition::Within(Domain::new([], new)), stmts));
+        out.push(Stmt::when(Condition::Within(Domain::new([], new)), stmts));
         Ok(())
     }
 }

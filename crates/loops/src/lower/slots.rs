@@ -16,7 +16,7 @@ use einlang_tir::types::{Dim, Elem, Ident, TensorType};
 use super::integers::number;
 use super::sweep::Sweep;
 use super::{Lower, Result};
-use crate::ir::{Access, Block, BufferId, Condition, Loop, Operand, Range, Role, Stmt, Subscript};
+use crate::ir::{Access, Block, BufferId, Condition, Operand, Range, Stmt, Subscript};
 use crate::schedule::Replay;
 
 /// More replays of one segment are not counted with; with many checkpoints there are never as many.
@@ -162,7 +162,7 @@ impl Lower<'_> {
             lower.next_slot(slots, at, to, out);
             Ok(())
         })?;
-        out.push(when(Condition::Value(due), stmts));
+        out.push(Stmt::when(Condition::Value(due), stmts));
         Ok(())
     }
 
@@ -203,7 +203,7 @@ impl Lower<'_> {
                     let slot = lower.sized("slot", slot, out)?;
                     lower.checkpoint(replay, inner, slot, false, out)
                 })?;
-                out.push(when(Condition::Value(some), stmts));
+                out.push(Stmt::when(Condition::Value(some), stmts));
                 Ok(())
             })?;
             let (moved, ()) = lower.scoped(|lower, out| {
@@ -223,14 +223,7 @@ impl Lower<'_> {
         self.segments.values_mut().for_each(|of| of.origin = sweep.origin);
         let (lo, hi) = (Quasi::from(first), Quasi::from(end).add_constant(1)?);
         let range = Range { var: round, lo: lo.into(), hi: hi.into(), down: false };
-        let body = Block { stmts, results: Vec::new() };
-        out.push(Stmt::Loop(Box::new(Loop {
-            range,
-            role: Role::Seq,
-            own: false,
-            until: None,
-            body,
-        })));
+        out.push(Stmt::rounds(range, stmts));
         self.bring_back(again(), &ahead, sweep, !replay.down, out)
     }
 
@@ -267,12 +260,5 @@ impl Lower<'_> {
 /// A loop between two numbers.
 fn looped(var: Var, (lo, hi): (i64, i64), stmts: Vec<Stmt>) -> Stmt {
     let range = Range { var, lo: MinMax::from(lo), hi: MinMax::from(hi), down: false };
-    let body = Block { stmts, results: Vec::new() };
-    Stmt::Loop(Box::new(Loop { range, role: Role::Seq, own: false, until: None, body }))
-}
-
-/// Statements under a condition.
-pub(super) fn when(condition: Condition, stmts: Vec<Stmt>) -> Stmt {
-    let then = Block { stmts, results: Vec::new() };
-    Stmt::If { results: Vec::new(), condition, then, otherwise: Block::default() }
+    Stmt::rounds(range, stmts)
 }

@@ -13,10 +13,10 @@ use einlang_tir::op::Op;
 use einlang_tir::types::Ident;
 
 use super::integers::number;
-use super::slots::{Slots, when};
+use super::slots::Slots;
 use super::times::{Time, times};
 use super::{Lower, NotLowered, Result};
-use crate::ir::{Block, Condition, Loop, Range, Role, Stmt};
+use crate::ir::{Condition, Range, Stmt};
 use crate::schedule::{Checkpoints, Replay, SweepPart};
 
 /// A segment has at least two to this many planes: no block of a sum is longer.
@@ -280,14 +280,7 @@ impl<'m> Lower<'m> {
         })?;
         let hi = MinMax::Value(Quasi::from(sweep.count));
         let range = Range { var: sweep.segment, lo: MinMax::from(0), hi, down };
-        let body = Block { stmts, results: Vec::new() };
-        out.push(Stmt::Loop(Box::new(Loop {
-            range,
-            role: Role::Seq,
-            own: false,
-            until: None,
-            body,
-        })));
+        out.push(Stmt::rounds(range, stmts));
         Ok(())
     }
 
@@ -338,7 +331,7 @@ impl<'m> Lower<'m> {
             true => Constraint::lt(&segment.add_constant(1)?, &Affine::var(sweep.count))?,
         };
         let (stmts, ()) = self.scoped(|lower, out| inside(lower, out))?;
-        Ok(when(Condition::Within(Domain::new([], Set::new([later])?)), stmts))
+        Ok(Stmt::when(Condition::Within(Domain::new([], Set::new([later])?)), stmts))
     }
 
     /// One group, as far as this segment goes.

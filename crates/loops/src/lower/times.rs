@@ -4,10 +4,9 @@ use std::collections::HashMap;
 
 use einlang_tir::free::Free;
 use einlang_tir::module::{Group, Module};
-use einlang_tir::region::InstKind;
 use einlang_tir::types::Ident;
 
-use crate::decide::whole_uses;
+use crate::regroup::reads;
 use crate::schedule::{Replay, SweepPart};
 
 /// When a group runs.
@@ -53,18 +52,4 @@ pub(super) fn times(module: &Module, replay: &Replay) -> Vec<Time> {
         times.push(time);
     }
     times
-}
-
-/// The tensors that a group reads.
-fn reads(group: &Group) -> Vec<Ident> {
-    let mut found = Vec::new();
-    for region in group.regions() {
-        region.for_each_inst(&mut |inst| {
-            if let InstKind::Read(read) = &inst.kind {
-                found.push(read.place.tensor.clone());
-            }
-        });
-        found.extend(whole_uses(region));
-    }
-    found
 }

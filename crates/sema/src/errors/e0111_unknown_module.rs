@@ -31,11 +31,20 @@ pub(crate) fn unknown_library_module<'a>(
     suggest(diagnostic, name, span, candidates, help)
 }
 
+/// `python` by itself, or everything that a module of Python has.
+pub(crate) fn python_itself(span: Span) -> Diagnostic {
+    let message = "what Python has is known only when it runs";
+    Diagnostic::error(Code::E0111, message, span, "no function is named here").with_help(
+        "name a module, `use python::numpy as np;`, or functions, `use python::math::{sqrt, erf};`",
+    )
+}
+
 /// `python::…` in a program that no Python runs.
 pub(crate) fn no_python(span: Span) -> Diagnostic {
     let message = "Python modules exist only when Python runs the program";
     Diagnostic::error(Code::E0111, message, span, "no Python is here")
-        .with_help("run the program from Python with `einlang.run`, or pass the values as `input`s")
+        .with_help("run the program from Python with `einlang.run`, where `Options` may forbid them, or pass the \
+             values as `input`s")
 }
 
 /// `mod name;` without its file.

@@ -227,6 +227,17 @@ pub(crate) fn untyped_load(name: &str, span: Span) -> Diagnostic {
     .with_help(format!("say what it holds: `{name}(…) as [f32; M, N]`"))
 }
 
+/// A call of Python whose result has no type.
+pub(crate) fn untyped_python(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0402,
+        format!("nothing says what type `{name}` gives"),
+        span,
+        "a function of Python may give anything",
+    )
+    .with_help("say what it gives: `f(…) as [f64; N]`, or annotate the binding")
+}
+
 /// The list of extents that makes a tensor, when its length is not known.
 pub(crate) fn unknown_rank(function: &str, span: Span, declared: Span) -> Diagnostic {
     Diagnostic::error(

@@ -125,6 +125,7 @@ impl<'p> Writer<'p> {
                 _ => return "…".to_owned(),
             },
             Res::Builtin(builtin) => return builtin.to_string(),
+            Res::Python(path) => path,
             Res::Module(_) | Res::External | Res::Error => return "…".to_owned(),
         };
         self.spelling(text).to_owned()

@@ -17,6 +17,8 @@ pub struct Program {
     pub bodies: Arena<Body>,
     /// The root of the standard library, when the program reaches it.
     pub std: Option<ModuleId>,
+    /// Where paths lead to Python.
+    pub python: Vec<Span>,
 }
 
 /// A file or an inline module.

@@ -61,6 +61,8 @@ pub enum Res {
     Module(ModuleId),
     /// Something every program has without importing it.
     Builtin(crate::builtins::Builtin),
+    /// Something of Python, by its dotted path. Whether it is there is known when Python runs.
+    Python(Name),
     /// A path into a library that is not loaded: nothing is known of it.
     External,
     /// Nothing: reported already.

@@ -165,6 +165,7 @@ impl Printer<'_> {
             }
             (Res::Module(module), _) => self.module_path(module),
             (Res::Builtin(builtin), _) => builtin.to_string(),
+            (Res::Python(path), _) => format!("python:{}", self.name(path)),
             (Res::External, _) => "<external>".to_string(),
             (Res::Error, _) => "<error>".to_string(),
         }

@@ -47,6 +47,9 @@ impl<'p> Lower<'p> {
             (Some(Callee::Function(FnTy::Builtin(function))), _) => {
                 self.elementary(function, args, ret)
             }
+            (Some(Callee::Function(FnTy::Python(path))), _) => {
+                self.apply_python(path, args, types, ret)
+            }
             (_, Val::Host(host, HostType::Fn(..))) => {
                 let mut operands = Vec::with_capacity(args.len());
                 for (arg, ty) in args.iter().zip(types) {
@@ -60,7 +63,7 @@ impl<'p> Lower<'p> {
             (_, Val::Fn(value))
                 if matches!(
                     value.ty,
-                    FnTy::Builtin(_) | FnTy::Constructor(_) | FnTy::Variant(..)
+                    FnTy::Builtin(_) | FnTy::Python(_) | FnTy::Constructor(_) | FnTy::Variant(..)
                 ) =>
             {
                 let target = Some(Callee::Function(value.ty.clone()));

@@ -19,6 +19,9 @@ impl<'p> Lower<'p> {
             return self.builtin(function, args, expr);
         }
         let ret = self.ty(expr);
+        if let Some(Callee::Function(FnTy::Python(path))) = target {
+            return self.call_python(path, args, &ret);
+        }
         let mut values = Vec::with_capacity(args.len());
         let mut types = Vec::with_capacity(args.len());
         for arg in args {

@@ -161,7 +161,7 @@ impl<'p> Lower<'p> {
                 Some(Callee::Function(FnTy::Builtin(function))) => {
                     function.has_effect() || *function == Function::Typeof
                 }
-                Some(Callee::Function(FnTy::Declared(..))) => true,
+                Some(Callee::Function(FnTy::Declared(..) | FnTy::Python(_))) => true,
                 _ => false,
             },
             _ => false,

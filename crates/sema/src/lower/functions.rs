@@ -65,6 +65,7 @@ impl<'p> Lower<'p> {
         let base = match function {
             FnTy::Builtin(function) => function.as_str().to_owned(),
             FnTy::Constructor(constructor) => constructor.as_str().to_owned(),
+            FnTy::Python(path) => self.spelling(*path).replace('.', "_"),
             FnTy::Variant(def, at) => self.variant_name(*def, *at),
             _ => "function".to_owned(),
         };
@@ -211,7 +212,9 @@ impl<'p> Lower<'p> {
             })?;
             return Ok(self.host_value_of(HostType::Tuple(types), HostKind::Tuple(args)));
         };
-        if let FnTy::Builtin(_) | FnTy::Constructor(_) | FnTy::Variant(..) = &function.ty {
+        if let FnTy::Builtin(_) | FnTy::Python(_) | FnTy::Constructor(_) | FnTy::Variant(..) =
+            &function.ty
+        {
             let name = self.builtin_function(&function.ty, params, ret);
             let host = HostType::Fn(self.host_types(params)?, vec![self.host_type(ret)?]);
             return Ok(self.host_value_of(host, HostKind::Closure(name, Vec::new())));

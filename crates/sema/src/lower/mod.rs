@@ -62,6 +62,7 @@ mod names;
 mod order;
 mod patterns;
 mod plain;
+mod python;
 mod reclaim;
 mod reduce;
 mod rules;

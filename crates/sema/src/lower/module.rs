@@ -66,6 +66,8 @@ struct Level {
     insts: Vec<Inst>,
     /// Local symbols by the value they stand for.
     params: HashMap<u32, Var>,
+    /// Local symbols by the local binding they stand for.
+    named: HashMap<Ident, Var>,
 }
 
 impl<'p> Lower<'p> {
@@ -210,6 +212,27 @@ impl<'p> Lower<'p> {
             level.params.insert(value.number, var);
         }
         var
+    }
+
+    /// The symbol that stands for a binding of one integer, if a region that is open defines it.
+    pub(super) fn symbol_of_local(&mut self, id: TensorId) -> R<Option<Var>> {
+        let name = self.info(id).name.clone();
+        let defines = |inst: &Inst| match &inst.kind {
+            InstKind::Group(group) => group.bindings.iter().any(|binding| binding.name == name),
+            _ => false,
+        };
+        let levels = &self.cx().levels;
+        let known = levels.iter().rev().find_map(|level| level.named.get(&name).copied());
+        if known.is_some() || !levels.iter().any(|level| level.insts.iter().any(defines)) {
+            return Ok(known);
+        }
+        let value = self.read_named(id, Vec::new(), true, Loc::default())?;
+        let Form::Value(value) = value.form else { return Ok(None) };
+        let var = self.local_symbol(value);
+        if let Some(level) = self.cx().levels.last_mut() {
+            level.named.insert(name, var);
+        }
+        Ok(Some(var))
     }
 
     /// A scalar as an operand of the region that is open.

@@ -47,7 +47,7 @@ impl<'p> Lower<'p> {
                 let ty = self.ty(expr);
                 return self.variant(&ty, "None", Vec::new());
             }
-            Res::Builtin(_) => return self.function_value(expr),
+            Res::Builtin(_) | Res::Python(_) => return self.function_value(expr),
             Res::Variant(def, at) => {
                 let ty = self.ty(expr);
                 if matches!(ty, Ty::Fn(_)) {

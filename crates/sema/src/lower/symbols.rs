@@ -192,6 +192,9 @@ impl<'p> Lower<'p> {
         match &scalar.form {
             Form::Value(value) => Ok(self.local_symbol(*value).into()),
             Form::Named(id) => {
+                if let Some(var) = self.symbol_of_local(*id)? {
+                    return Ok(var.into());
+                }
                 let (name, _) = self.import(*id)?;
                 if let Some(var) = self.cx().value_vars.get(&name) {
                     return Ok((*var).into());

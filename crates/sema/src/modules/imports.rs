@@ -61,7 +61,7 @@ pub(crate) fn in_block(
         match import.name {
             _ if found.len() > before => continue,
             None => {
-                if let Ok(res) = container(cx, import) {
+                if let Ok(res) = container(cx, import).and_then(not_python) {
                     let all = offered(cx, res).into_iter();
                     let span = import.span;
                     found.extend(all.map(|(name, ns, res)| (Ident { name, span }, ns, res)));
@@ -70,9 +70,8 @@ pub(crate) fn in_block(
             }
             Some(name) => {
                 for namespace in [Namespace::Types, Namespace::Values] {
-                    found.extend(
-                        lookup(cx, import, namespace).ok().map(|res| (name, namespace, res)),
-                    );
+                    let res = lookup(cx, import, namespace).ok();
+                    found.extend(res.map(|res| (name, namespace, res)));
                 }
             }
         }
@@ -188,7 +187,7 @@ fn import_name(cx: &mut Context, import: &Import, name: Ident) -> bool {
 
 /// Takes in what a module offers; returns whether there was anything new.
 fn import_all(cx: &mut Context, import: &mut Import) -> bool {
-    let Ok(res) = container(cx, import) else {
+    let Ok(res) = container(cx, import).and_then(not_python) else {
         return false;
     };
     import.done = true;
@@ -218,6 +217,14 @@ fn is_own_binding(cx: &Context, module: ModuleId, entry: &Entry) -> bool {
     matches!(entry.res, Res::Outer(body, _) if cx.program.modules[module].body == Some(body))
 }
 
+/// Nobody knows what everything of a module of Python is.
+fn not_python(res: Res) -> Result<Res, PathError> {
+    match res {
+        Res::Python(_) => Err(PathError::NoPython),
+        other => Ok(other),
+    }
+}
+
 /// The public names of a module, or the variants of an enum.
 fn offered(cx: &Context, res: Res) -> Vec<(Name, Namespace, Res)> {
     match res {
@@ -240,11 +247,11 @@ fn offered(cx: &Context, res: Res) -> Vec<(Name, Namespace, Res)> {
     }
 }
 
-fn lookup(cx: &Context, import: &Import, namespace: Namespace) -> Result<Res, PathError> {
+fn lookup(cx: &mut Context, import: &Import, namespace: Namespace) -> Result<Res, PathError> {
     resolve_path(cx, import.module, &import.anchors, &import.path, namespace)
 }
 
-fn container(cx: &Context, import: &Import) -> Result<Res, PathError> {
+fn container(cx: &mut Context, import: &Import) -> Result<Res, PathError> {
     resolve_path(cx, import.module, &import.anchors, &import.path, Namespace::Types)
 }
 
@@ -260,7 +267,7 @@ fn report_failures(cx: &mut Context, imports: &[Import]) {
 fn report_failure(cx: &mut Context, import: &Import, unresolved: Option<&[&Import]>) {
     let error = match lookup(cx, import, Namespace::Values) {
         Err(private @ PathError::Private(..)) => private,
-        _ => match lookup(cx, import, Namespace::Types) {
+        _ => match lookup(cx, import, Namespace::Types).and_then(not_python) {
             Err(error) => error,
             Ok(_) => return,
         },

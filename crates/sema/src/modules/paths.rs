@@ -2,7 +2,8 @@
 //!
 //! All words of a path but the last are modules or enums. A plain path begins in the module where
 //! it is written, or else at the root of the project. `std` leads into the library, and inside the
-//! library `std::intrinsics::f` is what the compiler itself provides; `python` needs a host.
+//! library `std::intrinsics::f` is what the compiler itself provides. `python::a::f` is the function `a.f`
+//! of Python: any words may follow, for what is there is known when Python runs the program.
 
 use einlang_source::{Diagnostic, Id, Name, Span};
 use einlang_syntax::SyntaxKind;
@@ -12,6 +13,9 @@ use crate::builtins::{Builtin, Function};
 use crate::context::Context;
 use crate::errors;
 use crate::hir::*;
+
+/// The word that leads to Python.
+const PYTHON: &str = "python";
 
 /// The module of `std` that only `std` can see.
 const INTRINSICS: &str = "intrinsics";
@@ -27,13 +31,13 @@ pub(crate) enum PathError {
     Private(usize, ModuleId, Span),
     /// `super` from the root.
     NoParent,
-    /// `python::…` without Python around.
+    /// `python` without a module of it.
     NoPython,
 }
 
 /// Follows a path from a module. All words but the last must be modules or enums.
 pub(crate) fn resolve_path(
-    cx: &Context,
+    cx: &mut Context,
     from: ModuleId,
     anchors: &[SyntaxKind],
     path: &[Ident],
@@ -45,7 +49,7 @@ pub(crate) fn resolve_path(
     };
     if anchors.is_empty() {
         match cx.spelling(path[0].name) {
-            "python" => return Err(PathError::NoPython),
+            PYTHON => return python_path(cx, path),
             STD => return library_path(cx, from, path, namespace),
             _ => {}
         }
@@ -53,12 +57,40 @@ pub(crate) fn resolve_path(
     for (i, word) in containers.iter().enumerate() {
         let first = i == 0 && anchors.is_empty();
         here = step(cx, here, from, word.name, Namespace::Types, i, first)?;
-        if here == Res::External {
-            return Ok(here);
+        match here {
+            Res::External => return Ok(here),
+            Res::Python(base) => return Ok(python_member(cx, base, &path[i + 1..])),
+            _ => {}
         }
     }
     let first = containers.is_empty() && anchors.is_empty();
     step(cx, here, from, last.name, namespace, path.len() - 1, first)
+}
+
+/// A path that begins with `python`.
+fn python_path(cx: &mut Context, path: &[Ident]) -> Result<Res, PathError> {
+    match path {
+        [first, module, rest @ ..] => {
+            let end = rest.last().unwrap_or(module).span.end;
+            let span = Span { end, ..first.span };
+            // An import looks for its path among types and among values.
+            if cx.program.python.last() != Some(&span) {
+                cx.program.python.push(span);
+            }
+            Ok(python_member(cx, module.name, rest))
+        }
+        _ => Err(PathError::NoPython),
+    }
+}
+
+/// What Python has at the end of some words, beginning at a dotted path.
+pub(crate) fn python_member(cx: &mut Context, base: Name, words: &[Ident]) -> Res {
+    let mut dotted = cx.spelling(base).to_owned();
+    for word in words {
+        dotted.push('.');
+        dotted.push_str(cx.spelling(word.name));
+    }
+    Res::Python(cx.interner.intern(&dotted))
 }
 
 /// A path that begins with `std`.
@@ -190,7 +222,7 @@ pub(crate) fn path_error(cx: &Context, path: &[Ident], span: Span, error: PathEr
     };
     match error {
         PathError::NoParent => errors::no_parent(span),
-        PathError::NoPython => errors::no_python(span),
+        PathError::NoPython => errors::python_itself(span),
         PathError::NoModule(position) => {
             let (name, at) = word(position.saturating_sub(1));
             errors::unknown_module(name, at, names_in(cx, None))

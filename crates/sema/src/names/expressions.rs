@@ -173,6 +173,12 @@ impl<'t> Resolver<'_, 't> {
             let found = paths::variant(self.cx, def, variant.name);
             return found.ok_or(PathFailure::Variant(def, *variant));
         }
+        if anchors.is_empty()
+            && let [first, rest @ ..] = words
+            && let Some(Res::Python(base)) = self.find_type(first.name)
+        {
+            return Ok(paths::python_member(self.cx, base, rest));
+        }
         paths::resolve_path(self.cx, self.module, anchors, words, namespace).map_err(|error| {
             // `m::Shape::Dott`: the path is right up to the enum.
             if let [containers @ .., last] = words

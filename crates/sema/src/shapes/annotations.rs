@@ -192,9 +192,12 @@ impl Analyser<'_> {
         let annotated = self.annotate(shape, ty, span, what);
         let typed = self.typed;
         let callee = typed.instance(self.cur).calls.get(&value);
-        if let Some(Callee::Function(FnTy::Builtin(function))) = callee
-            && function.is_loader()
-        {
+        let is_loaded = match callee {
+            Some(Callee::Function(FnTy::Builtin(function))) => function.is_loader(),
+            Some(Callee::Function(FnTy::Python(_))) => true,
+            _ => false,
+        };
+        if is_loaded {
             let checks = self.here().checks.iter_mut().skip(n_before);
             checks.for_each(|check| check.kind = CheckKind::Loaded);
         }

@@ -100,6 +100,7 @@ impl Analyser<'_> {
             }
             Res::Def(def) => self.text(self.program.def(def).name.name).to_owned(),
             Res::Builtin(builtin) => builtin.to_string(),
+            Res::Python(path) => self.text(path).to_owned(),
             _ => "(…)".to_owned(),
         }
     }

@@ -55,7 +55,8 @@ impl<'p> Checker<'p> {
                 self.vars.default_since(first);
             }
             Statement::Expr(value) => {
-                self.infer(*value);
+                let found = self.infer(*value);
+                self.discard(&found);
                 self.vars.default_since(first);
             }
         }

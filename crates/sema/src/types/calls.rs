@@ -99,6 +99,13 @@ impl Checker<'_> {
         if let FnTy::Def(def, parent) = function {
             return self.apply_def(*def, *parent, given, span);
         }
+        if let FnTy::Python(path) = function {
+            let args = given.iter().map(|given| (self.given_type(given, None), given.span));
+            let args: Vec<(Ty, Span)> = args.collect();
+            let ty = self.python_result(*path, &args, span)?;
+            let args = args.into_iter().map(|(ty, _)| ty).collect();
+            return Ok((ty, Callee::Function(function.clone()), args));
+        }
         let name = self.function_name(function);
         if let Some(named) = given.iter().find_map(|given| given.name) {
             return Err(Box::new(errors::no_named_arguments(
@@ -134,7 +141,7 @@ impl Checker<'_> {
                 let ty = self.variant_of(*def, *index, &args, &spans, span)?;
                 Ok((ty, plain, args))
             }
-            FnTy::Def(..) => Ok((Ty::Error, plain, args)),
+            FnTy::Def(..) | FnTy::Python(_) => Ok((Ty::Error, plain, args)),
         }
     }
 
@@ -142,6 +149,7 @@ impl Checker<'_> {
         match function {
             FnTy::Def(def, _) => self.name(self.program.def(*def).name.name).to_string(),
             FnTy::Builtin(function) => function.as_str().to_string(),
+            FnTy::Python(path) => self.name(*path).to_string(),
             FnTy::Constructor(constructor) => constructor.as_str().to_string(),
             FnTy::Variant(def, index) => self.variant_name(*def, *index),
             FnTy::Closure(_) | FnTy::Declared(..) => "this closure".to_string(),

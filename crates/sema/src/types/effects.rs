@@ -1,11 +1,11 @@
-//! Effects: `print` and access to files have no place in indexed bodies, reductions, `where`,
+//! Effects: `print`, access to files and calls of Python have no place in indexed bodies, reductions, `where`,
 //! derivative targets and the top level of modules (E0410), not even through a function that is
 //! called there.
 //!
 //! Calls are recorded while types are found, with the place that forbids effects around them;
 //! which functions have effects is a fixpoint over the recorded calls of all instances.
 
-use einlang_source::{Diagnostic, Span};
+use einlang_source::{Diagnostic, Name, Span};
 
 use super::Checker;
 use super::instances::InstanceId;
@@ -98,6 +98,7 @@ impl Checker<'_> {
             Callee::Function(FnTy::Builtin(function)) if function.has_effect() => {
                 return Some(own_effect(*function));
             }
+            Callee::Function(FnTy::Python(path)) => return Some(self.python_effect(*path)),
             Callee::Instance(id) => {
                 if let Some(effect) = &effects[id.0 as usize] {
                     return Some((self.instance_name(*id), effect.clone()));
@@ -128,9 +129,18 @@ impl Checker<'_> {
         {
             return Some(own_effect(*function));
         }
+        if let FnTy::Python(path) = function {
+            return Some(self.python_effect(*path));
+        }
         let mut found = self.instances.iter().enumerate().filter_map(called);
         let index = found.find(|index| effects[*index].is_some())?;
         Some((self.instance_name(InstanceId(index as u32)), effects[index].clone()?))
+    }
+
+    /// Nobody knows what a function of Python does.
+    fn python_effect(&self, path: Name) -> (String, String) {
+        let name = self.name(path).to_string();
+        (name.clone(), name)
     }
 
     /// A function of the library is itself the effect: what it calls is not the user's to know.

@@ -1,9 +1,9 @@
 //! The functions of the host that the standard library offers: characters, numbers in text, files.
 //!
-//! What a file holds has no type of its own: the result of a loader is undecided until an
-//! annotation or a cast says what it is, and one that nothing says anything about is an error.
+//! What a file holds, and what a function of Python gives, has no type of its own: it is undecided until
+//! an annotation or a cast says what it is, and one that nothing says anything about is an error.
 
-use einlang_source::Span;
+use einlang_source::{Name, Span};
 
 use super::Checker;
 use super::calls::Fault;
@@ -18,8 +18,15 @@ use crate::hir::Scalar;
 pub(super) struct Loading {
     var: VarId,
     instance: InstanceId,
-    function: Function,
+    from: Giver,
     span: Span,
+}
+
+/// Where a value without a type of its own comes from.
+#[derive(Clone, Copy)]
+enum Giver {
+    File(Function),
+    Python(Name),
 }
 
 impl Checker<'_> {
@@ -54,16 +61,49 @@ impl Checker<'_> {
             }
         }
         Some(Ok(match function.is_loader() {
-            true => self.loading(function, at(0)),
+            true => self.loading(Giver::File(function), at(0)),
             false => result,
         }))
     }
 
+    /// The result of a function of Python, which takes data of any kind.
+    pub(super) fn python_result(
+        &mut self,
+        path: Name,
+        args: &[(Ty, Span)],
+        span: Span,
+    ) -> Result<Ty, Fault> {
+        for (ty, at) in args {
+            let found = self.shallow(ty);
+            if matches!(found, Ty::Fn(_) | Ty::Range(_) | Ty::Differential(_)) {
+                let got = self.show(&found);
+                let fault = errors::wrong_argument("numbers, text or records", &got, *at, None);
+                return Err(Box::new(fault));
+            }
+        }
+        Ok(self.loading(Giver::Python(path), span))
+    }
+
+    /// What a function of Python gives and nobody wants is nothing.
+    pub(super) fn discard(&mut self, ty: &Ty) {
+        if self.is_loading(ty) && self.loaded_by_python(ty) {
+            self.unify(ty, &Ty::unit());
+        }
+    }
+
+    fn loaded_by_python(&self, ty: &Ty) -> bool {
+        let free = self.vars.shallow(ty);
+        self.loadings.iter().any(|loading| {
+            matches!(loading.from, Giver::Python(_))
+                && self.vars.shallow(&Ty::Var(loading.var)) == free
+        })
+    }
+
     /// A type that the context has to tell.
-    fn loading(&mut self, function: Function, span: Span) -> Ty {
+    fn loading(&mut self, from: Giver, span: Span) -> Ty {
         let ty = self.vars.fresh(Kind::Any);
         if let Ty::Var(var) = ty {
-            self.loadings.push(Loading { var, instance: self.cur, function, span });
+            self.loadings.push(Loading { var, instance: self.cur, from, span });
         }
         ty
     }
@@ -86,7 +126,12 @@ impl Checker<'_> {
             if known || !work.alive {
                 continue;
             }
-            let message = errors::untyped_load(loading.function.as_str(), loading.span);
+            let message = match loading.from {
+                Giver::File(function) => errors::untyped_load(function.as_str(), loading.span),
+                Giver::Python(path) => {
+                    errors::untyped_python(self.interner.resolve(path), loading.span)
+                }
+            };
             work.diagnostics.push(message);
         }
     }

@@ -18,6 +18,7 @@ impl Checker<'_> {
             Res::Def(def) => self.def_value(def),
             Res::Variant(def, index) => self.variant_value(def, index, expr),
             Res::Builtin(builtin) => self.builtin_value(builtin, expr),
+            Res::Python(path) => Ty::Fn(FnTy::Python(path)),
             Res::Module(_) | Res::External | Res::Error => Ty::Error,
         }
     }

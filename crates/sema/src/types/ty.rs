@@ -7,7 +7,7 @@
 
 use std::fmt::Write;
 
-use einlang_source::Interner;
+use einlang_source::{Interner, Name};
 
 use super::{ClosureId, InstanceId};
 use crate::builtins::{Constructor, Function};
@@ -58,6 +58,8 @@ pub enum FnTy {
     Closure(ClosureId),
     /// A function that every program has.
     Builtin(Function),
+    /// A function of Python, by its dotted path.
+    Python(Name),
     /// `Some`, `Ok`, `Err`
     Constructor(Constructor),
     /// A variant with values.
@@ -240,6 +242,7 @@ fn show_function(function: &FnTy, program: &Program, interner: &Interner) -> Str
     match function {
         FnTy::Def(def, _) => format!("fn {}", interner.resolve(program.def(*def).name.name)),
         FnTy::Builtin(function) => format!("fn {}", function.as_str()),
+        FnTy::Python(path) => format!("fn python {}", interner.resolve(*path)),
         FnTy::Constructor(constructor) => format!("fn {}", constructor.as_str()),
         FnTy::Variant(def, _) => {
             format!("variant of {}", interner.resolve(program.def(*def).name.name))

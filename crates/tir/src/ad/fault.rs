@@ -3,6 +3,7 @@
 use einlang_index::GaveUp;
 use einlang_source::{Code, Diagnostic, Span};
 
+use crate::host::HostArg;
 use crate::types::Loc;
 
 /// A request that cannot be expanded.
@@ -29,6 +30,17 @@ impl Fault {
                     .to_owned(),
             loc,
         }
+    }
+
+    /// Nobody knows what a function of Python computes (E0602).
+    pub(super) fn in_python(path: Option<&HostArg>, loc: Loc) -> Fault {
+        let what = match path {
+            Some(HostArg::Str(path)) => format!("`{path}`, which is a function of Python"),
+            _ => "a function of Python".to_owned(),
+        };
+        let help = "write it in Einlang, or say with `detach(…)` around its arguments that its derivative \
+                    counts as zero";
+        Fault { help: help.to_owned(), ..Fault::no_rule(&what, loc) }
     }
 
     /// A float that became an integer and a float again (E0602).

@@ -10,11 +10,12 @@
 
 use std::collections::HashMap;
 
-use einlang_index::{Domain, Set, Var};
+use einlang_index::{Domain, Quasi, Set, Var};
 
 use super::context::Ad;
 use super::fault::{Fault, R};
 use super::root::Rooted;
+use super::sizes::sized_axes;
 use super::uses::{Uses, slice};
 use crate::constant::Const;
 use crate::module::{Axis, Binding, Clause, Group};
@@ -56,6 +57,7 @@ impl Ad<'_> {
                 conditions: Vec::new(),
                 known: Known::default(),
                 locals: HashMap::new(),
+                most: HashMap::new(),
                 made: Vec::new(),
                 reductions,
                 ad: self,
@@ -121,16 +123,18 @@ pub(super) struct Lifter<'a, 'm> {
     known: Known,
     /// Tensors that were local, with the indices that now lead to them.
     pub(super) locals: HashMap<Ident, Vec<Var>>,
+    /// Bounds that are known outside of symbols that are computed at each point.
+    pub(super) most: HashMap<Var, Quasi>,
     pub(super) made: Vec<Binding>,
     /// Whether reductions are lifted too.
     pub(super) reductions: bool,
 }
 
 impl Lifter<'_, '_> {
-    fn region(&mut self, region: Region, root: bool) -> R<Region> {
+    fn region(&mut self, mut region: Region, root: bool) -> R<Region> {
         let n_before = self.before.len();
         let mut out: Vec<Inst> = Vec::with_capacity(region.insts.len());
-        let mut open: Vec<Inst> = region.insts;
+        let mut open: Vec<Inst> = std::mem::take(&mut region.insts);
         open.reverse();
         while let Some(mut inst) = open.pop() {
             self.relocate(&mut inst);
@@ -140,7 +144,19 @@ impl Lifter<'_, '_> {
                 );
             let mut done = Vec::new();
             match &mut inst.kind {
-                InstKind::Group(group) => self.group(group)?,
+                InstKind::Group(group) if group.until.is_some() => {
+                    region.insts = open.into_iter().rev().collect();
+                    let insts = self.close(group, &mut region)?;
+                    open = insts.into_iter().chain(region.insts.drain(..)).rev().collect();
+                    continue;
+                }
+                InstKind::Group(group) => {
+                    if self.group(group)? {
+                        open.reverse();
+                        open = self.read_at_values(open, &group.bindings);
+                        open.reverse();
+                    }
+                }
                 InstKind::Call { args, .. }
                     if args.iter().any(|arg| matches!(arg, Arg::Tensor(_)))
                         || inst.results.iter().any(|def| def.as_tensor().is_some()) =>
@@ -168,7 +184,7 @@ impl Lifter<'_, '_> {
             }
         }
         self.before.truncate(n_before);
-        Ok(Region { params: region.params, insts: out, results: region.results })
+        Ok(Region { insts: out, ..region })
     }
 
     /// Reads of tensors that are no longer local name the indices around them.
@@ -273,6 +289,11 @@ impl Lifter<'_, '_> {
         self.ad.dims_at.insert(name.clone(), all);
     }
 
+    /// The conditions around.
+    pub(super) fn conditions(&self) -> impl Iterator<Item = &Arg> {
+        self.conditions.iter().map(|around| &around.condition)
+    }
+
     /// The indices around that code with these uses depends on, conditions around included.
     fn needed(&self, mut uses: Uses) -> Vec<Var> {
         self.conditions.iter().for_each(|around| uses.arg(&around.condition));
@@ -332,11 +353,10 @@ impl Lifter<'_, '_> {
         inner
     }
 
-    /// Local tensors become bindings with the indices around as leading axes.
-    fn group(&mut self, group: &Group) -> R<()> {
-        if group.until.is_some() {
-            return Err(Fault::unsupported("a local `until`", self.loc));
-        }
+    /// Local tensors become bindings with the indices around as leading axes; whether the extents
+    /// of one differ from point to point.
+    fn group(&mut self, group: &Group) -> R<bool> {
+        let sizes = self.sizes(group)?;
         let around = self.needed(self.uses_of(group));
         let domain = self.domain.project(&around)?;
         for binding in &group.bindings {
@@ -345,34 +365,29 @@ impl Lifter<'_, '_> {
         for binding in &group.bindings {
             let kept = self.axes.iter().filter(|axis| around.contains(&axis.var));
             let mut axes: Vec<Axis> = kept.cloned().collect();
-            let whole = binding.whole()?;
-            for axis in &binding.axes {
-                let mut axis = axis.clone();
-                if !self.ad.is_global(&axis.dim.extent) {
-                    let domain = extended(&domain, &whole)?;
-                    axis.dim.extent = self.ad.extent_of(&domain, axis.var, binding.loc)?;
-                }
-                if !self.ad.is_global(&axis.dim.extent) {
-                    let what = "an extent that is computed at each point";
-                    return Err(Fault::unsupported(what, binding.loc));
-                }
-                axes.push(axis);
-            }
+            axes.extend(sized_axes(self, binding, &domain, &sizes)?);
             let mut clauses = Vec::with_capacity(binding.clauses.len());
             for clause in &binding.clauses {
                 let mut clause = clause.clone();
                 self.ad.inline_exports(&mut clause.guard, &mut clause.body)?;
-                let domain = extended(&domain, &clause.domain)?;
-                if let Some(guard) = &mut clause.guard {
-                    self.relocate_all(guard);
+                for region in clause.guard.iter_mut().chain([&mut clause.body]) {
+                    if !sizes.is_empty() {
+                        let insts = std::mem::take(&mut region.insts);
+                        region.insts = self.read_at_values(insts, &group.bindings);
+                    }
+                    self.relocate_all(region);
                 }
-                self.relocate_all(&mut clause.body);
-                clauses.push(self.clause(domain, clause.guard, clause.body)?);
+                if sizes.is_empty() {
+                    let domain = extended(&domain, &clause.domain)?;
+                    clauses.push(self.clause(domain, clause.guard, clause.body)?);
+                } else {
+                    clauses.extend(self.sized_clauses(&clause, &domain, &sizes)?);
+                }
             }
             self.note_prefix(&binding.name, &around);
             self.made.push(Binding { axes, clauses, ..binding.clone() });
         }
-        Ok(())
+        Ok(!sizes.is_empty())
     }
 
     /// What a group uses, once its reads of tensors that are no longer local are relocated.

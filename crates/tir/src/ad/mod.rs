@@ -56,6 +56,7 @@ mod rules;
 mod scan;
 mod seed;
 mod settle;
+mod sizes;
 mod sum;
 mod tangent;
 mod tidy;

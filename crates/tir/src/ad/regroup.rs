@@ -67,7 +67,8 @@ pub(super) fn shut_in(module: &Module) -> Option<Loc> {
     lost.next().map(|binding| binding.loc)
 }
 
-fn uses_of(group: &Group) -> Uses {
+/// What the bindings of a group mention, extents and ranges included.
+pub(super) fn uses_of(group: &Group) -> Uses {
     let mut uses = Uses::default();
     for binding in &group.bindings {
         binding.axes.iter().for_each(|axis| uses.quasi(&axis.dim.extent));

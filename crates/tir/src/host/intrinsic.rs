@@ -108,6 +108,9 @@ intrinsics! {
         "Loads one of several tensors by format, path and name.";
     SaveNamed "save_named" World [Str, Str, List] true Nothing
         "Saves tensors by format, path and names.";
+    CallPython "call_python" World [Str, Str] true Any
+        "Calls a function of Python by its dotted path; the names of the last arguments, with commas \
+         between them, and the arguments follow.";
     Observe "observe" World [Tensor, Str] false Nothing
         "Writes a number down under a name; of several the largest stays.";
     Show "show" Pure [Any] false Str "The value as `print` shows it.";

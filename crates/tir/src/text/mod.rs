@@ -6,7 +6,7 @@
 //!                              | "max" "(" index {"," index} ")" | "min" … | "until" | "local"
 //!          | "index" name {"," name} ";"           only where binders are out of order
 //!          | "assume" condition ";"                condition = index ("=" | "<" | "<=" | …) index
-//!          | "check" condition ["loaded_shape"] string ";"
+//!          | "check" ["loaded_shape"] condition string ";"
 //!          | "input" tensor ";"                    tensor = name ":" elem "[" [dim {"," dim}] "]"
 //!          | "fn" name ["rule" | "reverse_rule" name] region
 //!          | group

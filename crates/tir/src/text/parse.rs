@@ -84,8 +84,8 @@ impl Parser<'_> {
             let condition = self.condition()?;
             self.module.assumptions.push(condition);
         } else if self.cursor.eat_word("check") {
-            let condition = self.condition()?;
             let loaded = self.cursor.eat_word(Trap::LoadedShape.as_str());
+            let condition = self.condition()?;
             let trap = if loaded { Trap::LoadedShape } else { Trap::ExtentsDiffer };
             let message = self.cursor.string()?;
             self.module.checks.push(Check { condition, message, trap, loc: Loc::default() });

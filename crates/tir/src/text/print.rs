@@ -82,7 +82,7 @@ impl<'a> Printer<'a> {
                 Trap::ExtentsDiffer => String::new(),
                 trap => format!("{} ", trap.as_str()),
             };
-            self.line(&format!("check {condition} {trap}{};", quoted(&check.message)));
+            self.line(&format!("check {trap}{condition} {};", quoted(&check.message)));
         }
         for input in &module.inputs {
             self.line(&format!("input {};", self.tensor(input)));

@@ -30,6 +30,18 @@ pub(in crate::emit) fn has_lanes(kernel: &Kernel, of: &Loop) -> Option<u32> {
     check.block(&of.body).then_some(width)
 }
 
+/// Whether the terms of a fold with one index can be computed as so many lanes.
+pub(in crate::emit) fn terms_are_lanes(kernel: &Kernel, fold: &Fold, width: u32) -> bool {
+    let ([range], [term]) = (&fold.ranges[..], &fold.body.results[..]) else { return false };
+    let mut check = Check {
+        kernel,
+        steps: Steps::new(width, range.var, &range.lo),
+        values: HashSet::new(),
+        divided: false,
+    };
+    !range.down && is_plain(term.elem()) && check.block(&fold.body)
+}
+
 struct Check<'k> {
     kernel: &'k Kernel,
     /// What differs from lane to lane.

@@ -136,6 +136,9 @@ impl<'c> Emit<'c, '_> {
                 Some(step) => Position::Run(position, step > 0),
             });
         }
+        if let Some(stepped) = self.stepped(buffer, at, width)? {
+            return Ok(Position::Any(stepped));
+        }
         let mut sum = self.splat(self.i64(0).into(), width)?;
         for (axis, along) in at.iter().enumerate() {
             let mut index = self.lanes_of(along, width)?;
@@ -148,6 +151,39 @@ impl<'c> Emit<'c, '_> {
             sum = self.builder.build_int_add(sum, part, "position")?;
         }
         Ok(Position::Any(sum))
+    }
+
+    /// Where the elements lie, if they are equally far from each other.
+    fn stepped(
+        &mut self,
+        buffer: usize,
+        at: &[Along<'c>],
+        width: u32,
+    ) -> Result<Option<VectorValue<'c>>> {
+        let mut first = Vec::with_capacity(at.len());
+        let mut steps = Vec::new();
+        for (axis, along) in at.iter().enumerate() {
+            match along {
+                Along::Same(index) => first.push(*index),
+                Along::Stepped(index, step, _)
+                    if self.kernel.buffers[buffer].dims[axis].layout == Layout::Full =>
+                {
+                    first.push(*index);
+                    steps.push((axis, *step));
+                }
+                _ => return Ok(None),
+            }
+        }
+        let mut gap = self.i64(0);
+        for (axis, step) in steps {
+            let stride = self.stride(buffer, axis)?;
+            gap = self.add(gap, self.mul(stride, self.i64(step))?)?;
+        }
+        let first = self.position(buffer, &first)?;
+        let gap = self.splat(gap.into(), width)?;
+        let apart = self.builder.build_int_mul(gap, self.iota(width, 64)?, "apart")?;
+        let first = self.splat(first.into(), width)?;
+        Ok(Some(self.builder.build_int_add(first, apart, "positions")?))
     }
 
     /// The numbers of the lanes from the last to the first.
@@ -294,16 +330,7 @@ impl<'c> Emit<'c, '_> {
         position: VectorValue<'c>,
         width: u32,
     ) -> Result<(VectorType<'c>, VectorValue<'c>)> {
-        let ty = self.memory_vector(buffer, width)?;
-        let pointer = self.context.ptr_type(Default::default());
-        let mut all = pointer.vec_type(width).get_poison();
-        for lane in 0..width {
-            let at = self.context.i32_type().const_int(u64::from(lane), false);
-            let index = self.builder.build_extract_element(position, at, "lane")?;
-            let place = self.place(buffer, index.into_int_value())?;
-            all = self.builder.build_insert_element(all, place, at, "places")?;
-        }
-        Ok((ty, all))
+        Ok((self.memory_vector(buffer, width)?, self.places_at(buffer, position)?))
     }
 
     fn memory_vector(&self, buffer: usize, width: u32) -> Result<VectorType<'c>> {

@@ -3,12 +3,14 @@
 //! In such a loop a scalar that depends on the lane is a vector, and one that does not stays a scalar.
 //! The slot of the loop's index holds that of the first lane, so an index expression is a number for
 //! the first lane and a step from lane to lane. Whole vectors come first; what is left at the end runs
-//! through the same code with a mask, under which nothing is loaded or stored.
+//! through the same code with a mask, under which nothing is loaded or stored. A large body is there only
+//! once, with a mask, where masks cost nothing.
 //!
 //! | file | owns |
 //! |---|---|
 //! | `steps.rs` | how index expressions change from lane to lane |
 //! | `check.rs` | which loops can be emitted like that; the others stay scalar |
+//! | `large.rs` | which bodies are emitted once |
 //! | `memory.rs` | loads, stores and tests of subscripts |
 //! | `uniform.rs` | loads of elements that all lanes have in common |
 //! | `op.rs` | operations on vectors |
@@ -18,22 +20,24 @@
 
 mod check;
 mod extremes;
+mod large;
 mod memory;
 mod op;
 mod steps;
 mod uniform;
 
 use einlang_index::{MinMax, Quasi, Var};
-use einlang_loops::ir::{Block, Loop};
+use einlang_loops::ir::{Block, Fold, Loop, Range};
 use einlang_tir::region::Value;
 use einlang_tir::types::Elem;
 use inkwell::IntPredicate;
+use inkwell::basic_block::BasicBlock;
 use inkwell::types::{BasicType, BasicTypeEnum, VectorType};
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue, VectorValue};
 
 use super::{Emit, Refused, Result};
 
-pub(super) use check::has_lanes;
+pub(super) use check::{has_lanes, terms_are_lanes};
 use steps::Steps;
 
 /// The lanes of the loop that is being emitted.
@@ -56,14 +60,31 @@ impl<'c> Emit<'c, '_> {
         let (lo, hi) = (self.bound(&of.range.lo)?, self.bound(&of.range.hi)?);
         let (lo, hi) = self.own_part(of, lo, hi)?;
         let var = self.var_slot(of.range.var)?;
-        let (whole, left, tail) = (self.block("whole"), self.block("left"), self.block("tail"));
-        let (check, end) = (self.block("vectors"), self.block("end"));
+        let (begin, end) = (self.block("begin"), self.block("end"));
         let some = self.compare(IntPredicate::SLT, lo, hi)?;
-        let begin = self.block("begin");
         self.branch(some, begin, end)?;
         self.at(begin);
         self.ticked(of, lo, hi)?;
         self.builder.build_store(var, lo)?;
+        match self.is_large(&of.body, width) {
+            true => self.masked_vectors(of, width, var, hi, end)?,
+            false => self.whole_vectors(of, width, var, hi, end)?,
+        }
+        self.at(end);
+        Ok(())
+    }
+
+    /// Whole vectors, and what is left with a mask.
+    fn whole_vectors(
+        &mut self,
+        of: &Loop,
+        width: u32,
+        var: PointerValue<'c>,
+        hi: IntValue<'c>,
+        end: BasicBlock<'c>,
+    ) -> Result<()> {
+        let (check, whole) = (self.block("vectors"), self.block("whole"));
+        let (left, tail) = (self.block("left"), self.block("tail"));
         self.jump(check)?;
         self.at(check);
         let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
@@ -78,14 +99,47 @@ impl<'c> Emit<'c, '_> {
         let more = self.compare(IntPredicate::SLT, index, hi)?;
         self.branch(more, tail, end)?;
         self.at(tail);
-        let rest = self.builder.build_int_nsw_sub(hi, index, "rest")?;
-        let counts = self.iota(width, 64)?;
-        let rest = self.splat(rest.into(), width)?;
-        let mask = self.builder.build_int_compare(IntPredicate::ULT, counts, rest, "mask")?;
+        let mask = self.mask_of_rest(index, hi, width)?;
         self.in_lanes(of, width, Some(mask))?;
-        self.jump(end)?;
-        self.at(end);
-        Ok(())
+        self.jump(end)
+    }
+
+    /// All vectors with a mask; there is at least one.
+    fn masked_vectors(
+        &mut self,
+        of: &Loop,
+        width: u32,
+        var: PointerValue<'c>,
+        hi: IntValue<'c>,
+        end: BasicBlock<'c>,
+    ) -> Result<()> {
+        let top = self.block("masked");
+        self.jump(top)?;
+        self.at(top);
+        let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
+        let next = self.add(index, self.i64(i64::from(width)))?;
+        let mask = self.mask_of_rest(index, hi, width)?;
+        self.in_lanes(of, width, Some(mask))?;
+        self.builder.build_store(var, next)?;
+        let again = self.compare(IntPredicate::SLT, next, hi)?;
+        self.branch(again, top, end)
+    }
+
+    /// The lanes that are left.
+    fn mask_of_rest(
+        &self,
+        index: IntValue<'c>,
+        hi: IntValue<'c>,
+        width: u32,
+    ) -> Result<VectorValue<'c>> {
+        let rest = self.builder.build_int_nsw_sub(hi, index, "rest")?;
+        let most = self.i64(i64::from(width));
+        let less = self.compare(IntPredicate::SLT, rest, most)?;
+        let rest = self.builder.build_select(less, rest, most, "rest")?.into_int_value();
+        let rest = self.builder.build_int_truncate(rest, self.context.i32_type(), "rest")?;
+        let rest = self.splat(rest.into(), width)?;
+        let counts = self.iota(width, 32)?;
+        Ok(self.builder.build_int_compare(IntPredicate::ULT, counts, rest, "mask")?)
     }
 
     /// Rounds whose number is known, vector by vector.
@@ -101,6 +155,26 @@ impl<'c> Emit<'c, '_> {
             self.written_out(of.range.var, first, &mut |emit| emit.in_lanes(of, width, mask))?;
         }
         Ok(())
+    }
+
+    /// The terms of a fold with one index, of so many points at once; they are the same as one by one.
+    pub(super) fn terms_in_lanes(
+        &mut self,
+        fold: &Fold,
+        range: &Range,
+        width: u32,
+        take: impl FnOnce(&mut Self, VectorValue<'c>) -> Result<()>,
+    ) -> Result<()> {
+        let steps = Steps::new(width, range.var, &range.lo);
+        self.lanes = Some(Lanes { width, steps, mask: None, divided: false });
+        let done = self.stmts(&fold.body).and_then(|()| {
+            let none = || Refused("a fold without a term".to_owned());
+            let term = self.operand(fold.body.results.first().ok_or_else(none)?)?;
+            let term = self.widened(term, width)?;
+            take(self, term)
+        });
+        self.lanes = None;
+        done
     }
 
     /// One vector of rounds.
@@ -146,7 +220,7 @@ impl<'c> Emit<'c, '_> {
     }
 
     /// A scalar in every lane.
-    fn splat(&self, value: BasicValueEnum<'c>, width: u32) -> Result<VectorValue<'c>> {
+    pub(super) fn splat(&self, value: BasicValueEnum<'c>, width: u32) -> Result<VectorValue<'c>> {
         let ty = self.vector_type(value.get_type(), width)?;
         let zero = self.context.i32_type().const_zero();
         let one = self.builder.build_insert_element(ty.get_poison(), value, zero, "first")?;

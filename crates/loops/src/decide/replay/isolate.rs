@@ -66,7 +66,7 @@ fn isolate(module: &mut Module, at: usize, names: &mut BTreeSet<Ident>) -> Vec<G
 }
 
 /// A region that yields one instruction of another, with what it needs before it.
-fn with_what_it_needs(body: &Region, number: usize) -> Option<Region> {
+pub(in crate::decide) fn with_what_it_needs(body: &Region, number: usize) -> Option<Region> {
     let last = &body.insts[number];
     let result = last.results.first().and_then(|def| def.as_scalar())?;
     let mut wanted: HashSet<u32> = HashSet::new();

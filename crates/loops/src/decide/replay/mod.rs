@@ -36,6 +36,7 @@ use super::at_reads::needed_by_outputs;
 use crate::schedule::{Checkpoints, Compute, Schedule};
 
 pub(crate) use isolate::isolate_sums;
+pub(super) use isolate::with_what_it_needs;
 pub(crate) use place::is_fixed;
 pub(crate) use shape::{sum_of, sum_over};
 

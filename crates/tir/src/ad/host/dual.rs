@@ -172,6 +172,9 @@ impl<'h, 'a> Dual<'h, 'a> {
                 self.tangents.insert(def.number, tangent);
                 Ok(())
             }
+            Intrinsic::CallPython if inst.results.iter().any(|def| self.host.carries(&def.ty)) => {
+                Err(Fault::in_python(args.first(), inst.loc))
+            }
             Intrinsic::HostDeriv => {
                 Err(Fault::unsupported("another derivative of this kind", inst.loc))
             }

@@ -1,0 +1,117 @@
+"""The page of the benchmark: runs it, and writes the table and the picture of `docs/performance.md`.
+
+    python bench/table.py [--from RESULTS.json] [options of run.py]
+
+Without `--from`, the benchmark that lies beside the project (`../shared/bench/run.py`) is run with the programs
+of this folder; further options go to it. Every number of the page comes from its JSON.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import subprocess
+import sys
+from typing import Any
+
+import chart
+import report as reports
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BENCHMARK = ROOT.parent / "shared" / "bench" / "run.py"
+BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
+
+
+def milliseconds(row: reports.Row, peer: str) -> str:
+    """The least time of a peer; `!` for a wrong answer, `?` for one that was never measured in quiet."""
+    time = row.time(peer)
+    if time is None:
+        return "–"
+    found = row.peers[peer]
+    shown = f"{1e3 * time:.3g}" if time < 1 else f"{1e3 * time:.0f}"
+    wrong = "" if found.get("status") == "ok" else " !"
+    return f"{shown}{wrong}" + ("" if found.get("quiet_reps", 1) else " ?")
+
+
+def ratio(value: float | None) -> str:
+    """A ratio, if there is one."""
+    return "–" if value is None else f"{value:.2f}"
+
+
+def share(found: dict[str, Any], key: str, digits: int) -> str:
+    """A number of our measurement, if there is one."""
+    value = found.get(key)
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def mean(found: tuple[float, int] | None) -> str:
+    """A geometric mean and the number of workloads behind it."""
+    return "–" if found is None else f"{found[0]:.2f} ({found[1]})"
+
+
+def row_of(row: reports.Row, peers: list[str]) -> str:
+    """The line of a workload."""
+    ours = row.peers.get("ours", {})
+    cells = [row.name, *(milliseconds(row, peer) for peer in ["ours", *peers])]
+    cells += [ratio(row.over_best("ours")), ratio(row.over_c("ours")), share(ours, "roofline_fraction", 3)]
+    cells += [share(ours, "first_s", 3), share(ours, "compile_s", 3), f"{row.quiet[0]}/{row.quiet[1]}"]
+    return "| " + " | ".join(cells) + " |"
+
+
+def section(report: reports.Report) -> str:
+    """The generated part of the page."""
+    peers, about = report.peers, report.about
+    versions = {name: version for name, version in (about.get("versions") or {}).items() if version}
+    peaks = {name: value for name, value in (about.get("roofline") or {}).items() if value}
+    heads = ["workload", *(f"{reports.NAMES[peer]} ms" for peer in ["ours", *peers])]
+    heads += ["ours / best", "ours / C", "fraction of peak", "first call s", "of it compiling s", "quiet rounds"]
+    means = ["geometric mean (n), to the best", *(mean(report.mean_over_best(peer)) for peer in ["ours", *peers])]
+    means += [mean(report.mean_over_best("ours")), mean(report.mean_over_c("ours")), "", "", "", ""]
+    lines = [
+        f"Scale {about.get('scale')}, {about.get('threads')} thread(s), seed {about.get('seed')}, "
+        f"{about.get('reps')} rounds. Peaks: {', '.join(f'{k} {v:.0f}' for k, v in peaks.items()) or '–'}. "
+        f"Versions: {', '.join(f'{k} {v}' for k, v in versions.items()) or '–'}.",
+        "",
+        "| " + " | ".join(heads) + " |",
+        "|---" * len(heads) + "|",
+        *(row_of(row, peers) for row in report.rows),
+        "| " + " | ".join(means) + " |",
+    ]
+    return "\n".join(lines)
+
+
+def replaced(page: str, new: str) -> str:
+    """The page with another generated part."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"the page has no lines `{BEGIN}` and `{END}`")
+    return f"{before}{BEGIN}\n\n{new}\n\n{END}{after}"
+
+
+def main() -> int:
+    """Runs the benchmark, if it is asked to, and writes the page."""
+    options = argparse.ArgumentParser(description="The page of the benchmark.")
+    options.add_argument("--from", dest="results", help="a JSON that run.py wrote before")
+    options.add_argument("--docs", type=pathlib.Path, default=ROOT / "docs")
+    given, further = options.parse_known_args()
+    results = given.results
+    if results is None:
+        if not BENCHMARK.exists():
+            raise SystemExit(f"there is no benchmark at {BENCHMARK}; give its results with --from")
+        results = str(ROOT / "target" / "performance.json")
+        pathlib.Path(results).parent.mkdir(exist_ok=True)
+        run = [sys.executable, str(BENCHMARK), "--ours", str(ROOT / "bench"), "--json", results, *further]
+        if code := subprocess.run(run, check=False).returncode:
+            return code
+    elif further:
+        options.error(f"nothing is run with --from, so these have no meaning: {' '.join(further)}")
+    report = reports.read(results)
+    page = given.docs / "performance.md"
+    page.write_text(replaced(page.read_text(encoding="utf-8"), section(report)), encoding="utf-8")
+    (given.docs / "performance.svg").write_text(chart.draw(report), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

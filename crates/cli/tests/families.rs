@@ -1,0 +1,119 @@
+//! Programs of each family that machine code has schedules of its own for, at awkward extents: what
+//! they compute is what the interpreter computes, with lengths that are known and unknown to the
+//! compiler, and the same bit by bit on one thread and on three.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// None, one, and one less and one more than vectors, tiles and blocks.
+const EXTENTS: &[[usize; 3]] =
+    &[[0, 3, 2], [1, 1, 1], [2, 5, 0], [3, 17, 33], [13, 7, 16], [34, 16, 9], [65, 13, 5]];
+
+/// How far sums and functions may be apart, relative to the largest number of a tensor.
+fn rounding(elem: &str) -> f64 {
+    if elem == "f32" { 2e-5 } else { 1e-12 }
+}
+
+fn outputs(path: &Path, wanted: &str, extents: &[String], options: &[&str]) -> Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_einlang"));
+    command
+        .args(["run", "--json", "--quiet", "--outputs", wanted])
+        .args(extents)
+        .args(options)
+        .arg(path);
+    let output = command.output().expect("the binary starts");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{} {extents:?} {options:?}: {stderr}", path.display());
+    let all: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    all["outputs"].clone()
+}
+
+fn numbers(value: &Value, out: &mut Vec<f64>) {
+    match value {
+        Value::Array(list) => list.iter().for_each(|value| numbers(value, out)),
+        other => out.push(other.as_f64().unwrap_or(f64::NAN)),
+    }
+}
+
+fn assert_close(right: &Value, found: &Value, rounding: f64, what: &str) {
+    for (name, right) in right.as_object().expect("outputs") {
+        assert_eq!(right["shape"], found[name]["shape"], "{what}: {name}");
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        numbers(&right["data"], &mut a);
+        numbers(&found[name]["data"], &mut b);
+        assert_eq!(a.len(), b.len(), "{what}: {name}");
+        let most = a.iter().map(|number| number.abs()).fold(1.0, f64::max);
+        for (a, b) in a.iter().zip(&b) {
+            let same = (a - b).abs() <= rounding * most || a.is_nan() && b.is_nan();
+            assert!(same, "{what}: {name} has {b}, not {a}");
+        }
+    }
+}
+
+/// Only what is wanted is observed, so that the rest may be kept in windows or not at all.
+fn check(family: &str, wanted: &str) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/families");
+    let text = std::fs::read_to_string(root.join(format!("{family}.ein"))).expect("the program");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("main.ein");
+    for (number, extents) in EXTENTS.iter().enumerate() {
+        let elem = if number % 2 == 0 { "f64" } else { "f32" };
+        let mut text = text.replace("real", elem);
+        // Every other program knows its lengths.
+        let known = number % 3 == 1;
+        let mut given = Vec::new();
+        for (name, extent) in ["N", "M", "Q"].iter().zip(extents) {
+            if known {
+                let constant = format!("const {name} = {extent};");
+                text = text.replace(&format!("input {name}: i32;"), &constant);
+            } else {
+                given.extend(["--input".to_owned(), format!("{name}={extent}")]);
+            }
+        }
+        std::fs::write(&path, text).expect("a file");
+        let what = format!("{family} {extents:?} of {elem}");
+        let right = outputs(&path, wanted, &given, &["--backend", "interp"]);
+        let bytecode = outputs(&path, wanted, &given, &["--backend", "bytecode"]);
+        assert_close(&right, &bytecode, rounding(elem), &what);
+        let one = outputs(&path, wanted, &given, &["--threads", "1"]);
+        assert_close(&right, &one, rounding(elem), &what);
+        assert_eq!(one, outputs(&path, wanted, &given, &["--threads", "3"]), "{what}");
+    }
+}
+
+#[test]
+fn contractions() {
+    check("contraction", "product,nearest,distance,mixed,loss,slope_a,slope_b");
+}
+
+#[test]
+fn convolutions() {
+    check("convolution", "y,slope_w,slope_x");
+}
+
+#[test]
+fn networks() {
+    check("network", "end,slope_w,slope_x");
+}
+
+#[test]
+fn grids() {
+    check("grid", "far,plane");
+}
+
+#[test]
+fn ensembles() {
+    check("ensemble", "end,paths");
+}
+
+#[test]
+fn weights_of_rows() {
+    check("attention", "mixed,last");
+}
+
+#[test]
+fn triangles_and_small_matrices() {
+    check("triangle", "loss,slope_x,slope_l,spread,slope_f");
+}
