@@ -1,7 +1,8 @@
 //! `cargo xtask dist`: the binary and the wheel of a release, with LLVM inside, in the folder `dist`.
 //!
 //! Both are tested as they are: which shared libraries they need, and whether they make machine code when the
-//! environment says nothing about LLVM. The wheel is installed into an environment of its own for that.
+//! environment says nothing about LLVM. The wheel is installed into an environment of its own for that. With
+//! `--profile dev` all of this is tried with a build that takes less time, but for the cost of calls.
 
 use crate::binary::RELEASE;
 use crate::process;
@@ -32,16 +33,24 @@ print(einlang._einlang.__file__)
 ";
 
 /// Builds both.
-pub(crate) fn dist(project: &Project) -> TaskResult {
+pub(crate) fn dist(project: &Project, args: &[String]) -> TaskResult {
+    let profile = match args {
+        [] => RELEASE,
+        [flag, profile] if flag == "--profile" => profile.as_str(),
+        _ => return Err("`dist` takes nothing but `--profile NAME`".to_owned()),
+    };
     let Some(prefix) = llvm::prefix() else {
         return Err("releases need LLVM 22".to_owned());
     };
     let folder = project.root.join("dist");
     fs::create_dir_all(&folder).map_err(|error| failed(&folder, &error))?;
-    let binary = binary(project, prefix, &folder)?;
-    test_binary(project, &binary)?;
-    let wheel = wheel(project, prefix, &folder)?;
-    let module = test_wheel(project, &wheel)?;
+    let binary = binary(project, profile, prefix, &folder)?;
+    test_binary(project, &binary, profile)?;
+    let wheel = wheel(project, profile, prefix, &folder)?;
+    let (module, python) = test_wheel(project, &wheel, profile)?;
+    if profile == RELEASE {
+        test_calls(project, &python)?;
+    }
     println!();
     for (what, path) in [("binary", &binary), ("wheel", &wheel), ("module of the wheel", &module)] {
         println!("{what}: {} ({:.1} MB)", path.display(), megabytes(path));
@@ -57,21 +66,34 @@ fn megabytes(path: &Path) -> f64 {
     fs::metadata(path).map_or(0.0, |data| data.len() as f64 / 1e6)
 }
 
-fn binary(project: &Project, prefix: &Path, folder: &Path) -> Result<PathBuf, String> {
+fn binary(
+    project: &Project,
+    profile: &str,
+    prefix: &Path,
+    folder: &Path,
+) -> Result<PathBuf, String> {
     let mut cargo = project.cargo();
-    cargo.args(["build", "--release", "--package", "einlang-cli", "--bin", "einlang"]);
+    cargo.args(["build", "--profile", profile, "--package", "einlang-cli", "--bin", "einlang"]);
     cargo.args(["--features", "einlang-cli/native-static"]).env(llvm::VARIABLE, prefix);
     if !process::show(&mut cargo)?.success() {
         return Err("the binary does not build".to_owned());
     }
-    let built = project.binary(RELEASE);
+    // The folder of the profile `dev` has another name for historical reasons.
+    let built = project.binary(if profile == "dev" { "debug" } else { profile });
     let name = built.file_name().ok_or("the binary has no name")?;
     let copy = folder.join(name);
     fs::copy(&built, &copy).map_err(|error| failed(&copy, &error))?;
+    // Names of functions are a sixth of the size; without the tool they stay.
+    process::succeeds(Command::new("strip").arg(&copy));
     Ok(copy)
 }
 
-fn wheel(project: &Project, prefix: &Path, folder: &Path) -> Result<PathBuf, String> {
+fn wheel(
+    project: &Project,
+    profile: &str,
+    prefix: &Path,
+    folder: &Path,
+) -> Result<PathBuf, String> {
     let requirements = project.root.join("python").join("requirements-dist.txt");
     let python = environment::python(project, "python-dist", &requirements)?;
     // The folder is emptied of older wheels, so that the one that is there afterwards is the new one.
@@ -79,7 +101,7 @@ fn wheel(project: &Project, prefix: &Path, folder: &Path) -> Result<PathBuf, Str
         fs::remove_file(&old).map_err(|error| failed(&old, &error))?;
     }
     let mut maturin = Command::new(python);
-    maturin.args(["-m", "maturin", "build", "--release", "--strip"]);
+    maturin.args(["-m", "maturin", "build", "--profile", profile, "--strip"]);
     maturin.args(["--features", "native-static", "--compatibility", "linux", "--out"]).arg(folder);
     maturin.current_dir(&project.root).env(llvm::VARIABLE, prefix);
     if !process::show(&mut maturin)?.success() {
@@ -97,8 +119,8 @@ fn wheels(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The binary makes machine code where nothing leads to LLVM.
-fn test_binary(project: &Project, binary: &Path) -> Result<(), String> {
-    check_needed(binary)?;
+fn test_binary(project: &Project, binary: &Path, profile: &str) -> Result<(), String> {
+    check_needed(binary, profile)?;
     let cache = project.target_dir().join("dist-cache");
     // Machine code of earlier builds would hide that none can be made.
     let _ = fs::remove_dir_all(&cache);
@@ -116,8 +138,13 @@ fn test_binary(project: &Project, binary: &Path) -> Result<(), String> {
     }
 }
 
-/// The wheel installs, makes machine code and differentiates. The answer is its module.
-fn test_wheel(project: &Project, wheel: &Path) -> Result<PathBuf, String> {
+/// The wheel installs, makes machine code and differentiates. The answer is its module, and the Python that
+/// has it.
+fn test_wheel(
+    project: &Project,
+    wheel: &Path,
+    profile: &str,
+) -> Result<(PathBuf, PathBuf), String> {
     let python = environment::fresh(project, "python-dist-test")?;
     let mut pip = Command::new(&python);
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).arg(wheel);
@@ -133,23 +160,33 @@ fn test_wheel(project: &Project, wheel: &Path) -> Result<PathBuf, String> {
         return Err(format!("the wheel does not work:\n{told}"));
     }
     let module = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
-    check_needed(&module)?;
-    let mut overhead = Command::new(&python);
+    check_needed(&module, profile)?;
+    Ok((module, python))
+}
+
+/// Calls of functions of the wheel cost as little as they should.
+fn test_calls(project: &Project, python: &Path) -> Result<(), String> {
+    let mut overhead = Command::new(python);
     overhead.arg(project.root.join("bench").join("call_overhead.py"));
     overhead.current_dir(project.target_dir());
     match process::show(&mut overhead)?.success() {
-        true => Ok(module),
+        true => Ok(()),
         false => Err("calls of functions of the wheel cost too much".to_owned()),
     }
 }
 
-/// A file needs nothing but usual libraries. Files of other systems are not looked into.
-fn check_needed(path: &Path) -> Result<(), String> {
+/// A file needs nothing but usual libraries. Files of other systems are not looked into. Builds that are no
+/// release also hold parts of LLVM that nobody calls, and what those need.
+fn check_needed(path: &Path, profile: &str) -> Result<(), String> {
     let bytes =
         fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let Some(needed) = elf::needed(&bytes) else { return Ok(()) };
     println!("{} needs {}", path.display(), needed.join(", "));
-    match unusual(&needed) {
+    let mut unusual = unusual(&needed);
+    if profile != RELEASE {
+        unusual.retain(|name| name.starts_with("libLLVM"));
+    }
+    match unusual {
         unusual if unusual.is_empty() => Ok(()),
         unusual => Err(format!(
             "{} needs {}, which other machines do not have",

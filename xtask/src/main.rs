@@ -43,7 +43,7 @@ usage: cargo xtask <task> [arguments]
   bench [name…]          benchmarks, start-up time (`startup`) and the time to machine code (`latency`)
   bench memory           the tensor storage of long recurrences
   bench probes           kernels with hand-written schedules against hand-written C
-  dist                   the release binary and the Python wheel, with LLVM inside, in `dist`
+  dist [--profile dev]   the release binary and the Python wheel, with LLVM inside, in `dist`
   llvm                   find LLVM 22, or install it, and print where it is
   asan [N]               generated programs, N random schedules and conformance with AddressSanitizer
   help                   this text
@@ -83,7 +83,7 @@ fn dispatch(args: &[String]) -> TaskResult {
         "tidy" => tidy::tidy(&Project::locate(), rest),
         "bless" => bless::bless(&Project::locate(), rest),
         "bench" => bench::bench(&Project::locate(), rest),
-        "dist" => dist::dist(&Project::locate()),
+        "dist" => dist::dist(&Project::locate(), rest),
         "llvm" => llvm::llvm(),
         "asan" => asan::asan(&Project::locate(), rest),
         "help" | "-h" | "--help" => help(),

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use einlang_driver::{Session, Stage};
 use einlang_loops::ir::{parse_kernel, verify};
+use einlang_loops::plan::{Choices, plan};
 use einlang_loops::schedule::parse_schedules;
 use einlang_source::MemoryWorld;
 use einlang_testkit::fixtures::{Program, check};
@@ -56,4 +57,32 @@ fn teams_are_as_expected() {
         }
         text
     });
+}
+
+/// A small matrix is applied many times: sizes up to 16 have code of their own, with the state on the stack.
+#[test]
+fn small_sizes_of_a_call_have_code_of_their_own() {
+    let text = "input a: [f64; S, S];
+input first: [f64; S];
+fn power(a: [f64; S, S], first: [f64; S]) -> [f64; S] {
+    let x[0, i in 0..S] = first[i];
+    let x[t in 1..1000, i in 0..S] = sum[j](a[i, j] * x[t - 1, j]);
+    x[999]
+}
+let last = power(a, first);
+";
+    let world = MemoryWorld::new();
+    let mut session = Session::new(&world);
+    let file = session.add_text("main.ein", text);
+    let Ok(executable) = session.build(file) else { panic!("it is built") };
+    let module = &executable.program().modules[0];
+    for (size, small) in [(4, true), (16, true), (17, false)] {
+        let shapes = module.inputs.iter().map(|input| vec![size; input.ty.dims.len()]).collect();
+        let planned =
+            plan(module, &Choices { shapes, ..Choices::default() }).expect("it is planned");
+        let schedule = planned.schedule.to_string();
+        assert_eq!(schedule.contains(&format!("= {size};")), small, "{schedule}");
+        assert_eq!(schedule.contains(" stack;"), small, "{schedule}");
+        assert_eq!(verify(&planned.kernel), []);
+    }
 }

@@ -8,8 +8,8 @@ use einlang_tir::types::Ident;
 
 use crate::checkpoint::Checkpoint;
 use crate::decide::{
-    Storage, decide, decide_along_time, divide_cases, find_replay, is_legal, isolate_sums,
-    join_producers, join_rows, stream_sums, widen_sums,
+    Storage, decide, decide_along_time, divide_cases, expect_sizes, find_replay, is_legal,
+    isolate_sums, join_producers, join_rows, store_functions, stream_sums, widen_sums,
 };
 use crate::delay::delay_updates;
 use crate::improve::{hold_budget, improve};
@@ -29,6 +29,8 @@ pub struct Choices {
     pub schedules: Vec<Schedule>,
     /// What is kept of a trajectory that is read in the opposite order.
     pub checkpoint: Checkpoint,
+    /// The shapes of the inputs of the call that is waiting for this, if there is one.
+    pub shapes: Vec<Vec<i64>>,
 }
 
 /// A module, how it is computed, and the code for that.
@@ -78,7 +80,9 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
             (_, segments) => {
                 trajectories = segments.map(|(_, schedule)| trajectories_of(&schedule));
                 module = join_rows(join_producers(prepared(module, &ctx)));
-                decide(&module, choices.storage)?
+                let mut schedule = decide(&module, choices.storage)?;
+                expect_sizes(&module, &choices.shapes, &mut schedule);
+                schedule
             }
         },
     };
@@ -92,7 +96,7 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
 
 /// A module with the clauses and sums that its schedule is decided for.
 fn prepared(module: Module, ctx: &Ctx) -> Module {
-    stream_sums(widen_sums(divide_cases(delay_updates(module), ctx), ctx))
+    stream_sums(store_functions(widen_sums(divide_cases(delay_updates(module), ctx), ctx)))
 }
 
 /// A module of more groups is cut into segments only where that is asked for.

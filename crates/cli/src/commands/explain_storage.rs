@@ -38,12 +38,10 @@ pub(crate) struct ExplainStorageArgs {
 pub(crate) fn run(args: &ExplainStorageArgs, shell: &Shell) -> Result<Exit, Stop> {
     report("explain-storage", &args.program, &args.checking, shell, |executable, sources| {
         let report = executable.storage();
+        let segments = executable.segments(args.checkpoint.plan());
         match args.json {
-            true => format!("{}\n", storage::json(&report, sources)),
-            false => {
-                let segments = executable.segments(args.checkpoint.plan());
-                storage::table(&report, sources) + &segments
-            }
+            true => format!("{}\n", storage::json(&report, &segments, sources)),
+            false => storage::table(&report, sources) + &storage::segments_table(&segments),
         }
     })
 }

@@ -61,6 +61,7 @@ fn trajectories_that_are_computed_again() {
     explained("explain-storage-sqrt", &["--checkpoint", "sqrt"]);
     explained("explain-storage-binomial", &["--checkpoint", "binomial:3"]);
     explained("explain-storage-no-checkpoints", &["--checkpoint", "none"]);
+    explained("explain-storage-segments-json", &["--checkpoint", "sqrt", "--json"]);
 }
 
 const MAIN: &str = "\

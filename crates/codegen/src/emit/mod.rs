@@ -54,6 +54,9 @@ use crate::frame::Tables;
 use crate::jit::ENTRY;
 use crate::optimise::CHOSEN;
 
+/// How much more often a branch goes the usual way.
+const OFTEN: u64 = 1 << 20;
+
 /// Why there is no code.
 #[derive(Clone, Debug)]
 pub(crate) struct Refused(pub(crate) String);
@@ -235,10 +238,26 @@ impl<'c> Emit<'c, '_> {
         Ok(())
     }
 
+    /// A branch that nearly always goes one way: what the other way needs must not cost that one registers.
+    fn branch_mostly(
+        &self,
+        on: IntValue<'c>,
+        (yes, no): (BasicBlock<'c>, BasicBlock<'c>),
+        mostly: bool,
+    ) -> Result<()> {
+        let branch = self.builder.build_conditional_branch(on, yes, no)?;
+        let (often, rarely) = if mostly { (OFTEN, 1) } else { (1, OFTEN) };
+        let weight = |number: u64| self.context.i32_type().const_int(number, false).into();
+        let name = self.context.metadata_string("branch_weights").into();
+        let node = self.context.metadata_node(&[name, weight(often), weight(rarely)]);
+        let refuse = |_| Refused("metadata was refused".to_owned());
+        branch.set_metadata(node, self.context.get_kind_id("prof")).map_err(refuse)
+    }
+
     /// Returns unless the condition holds, and goes on where it does.
     fn require(&self, holds: IntValue<'c>, code: i64) -> Result<()> {
         let (fine, wrong) = (self.block("fine"), self.block("wrong"));
-        self.branch(holds, fine, wrong)?;
+        self.branch_mostly(holds, (fine, wrong), true)?;
         self.at(wrong);
         self.builder.build_return(Some(&self.i64(code)))?;
         self.at(fine);

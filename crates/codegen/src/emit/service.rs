@@ -72,7 +72,7 @@ impl<'c> Emit<'c, '_> {
         self.builder.build_store(self.rounds, after)?;
         let (many, on) = (self.block("many"), self.block("on"));
         let is_many = self.compare(IntPredicate::SGT, after, self.i64(MANY))?;
-        self.branch(is_many, many, on)?;
+        self.branch_mostly(is_many, (many, on), false)?;
         self.at(many);
         self.builder.build_store(self.rounds, self.i64(0))?;
         self.ask(Field::tick, &[after.into()], -1)?;

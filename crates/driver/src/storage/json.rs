@@ -6,17 +6,19 @@ use einlang_loops::window::{
 };
 use einlang_source::Sources;
 
+use super::segments::{Segments, segments_json};
 use super::{hints, named, words};
 
-/// An object with one entry for each recurrent binding.
-pub fn json(report: &StorageReport, sources: &Sources) -> String {
+/// An object with one entry for each recurrent binding, with what is computed again of it.
+pub fn json(report: &StorageReport, segments: &[Segments], sources: &Sources) -> String {
     let entry = |(name, binding): &(String, &BindingStorage)| {
-        format!("{}: {}", json_text(name), binding_json(binding, sources))
+        let segments = segments_json(name, segments);
+        format!("{}: {}", json_text(name), binding_json(binding, &segments, sources))
     };
     format!("{{{}}}", named(report).iter().map(entry).collect::<Vec<_>>().join(", "))
 }
 
-fn binding_json(binding: &BindingStorage, sources: &Sources) -> String {
+fn binding_json(binding: &BindingStorage, segments: &str, sources: &Sources) -> String {
     let axes: Vec<String> = binding
         .axes
         .iter()
@@ -37,7 +39,7 @@ fn binding_json(binding: &BindingStorage, sources: &Sources) -> String {
     let hint = hints::hint(binding)
         .map_or(String::new(), |hint| format!(", \"hint\": {}", json_text(&hint)));
     format!(
-        "{{\"axes\": [{}], \"schedule\": {schedule}, \"bytes\": {{\"full\": {}, \"kept\": {}}}{with}{hint}}}",
+        "{{\"axes\": [{}], \"schedule\": {schedule}, \"bytes\": {{\"full\": {}, \"kept\": {}}}{with}{segments}{hint}}}",
         axes.join(", "),
         number(binding.full_bytes()),
         number(binding.kept_bytes()),

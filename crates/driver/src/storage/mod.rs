@@ -15,6 +15,7 @@ use einlang_source::Sources;
 use crate::run::Executable;
 
 pub use json::json;
+pub use segments::{Segments, segments_table};
 pub use table::table;
 
 impl Executable {
@@ -27,7 +28,7 @@ impl Executable {
     /// The same as the object `storage` of `run --json`, for a run that was given these inputs.
     pub fn storage_json(&self, given: &[Option<Given>], sources: &Sources) -> String {
         let outputs: Vec<String> = self.outputs().map(str::to_owned).collect();
-        json(&analyse_run(&self.lowered().program, &outputs, given), sources)
+        json(&analyse_run(&self.lowered().program, &outputs, given), &[], sources)
     }
 }
 

@@ -1,5 +1,6 @@
-//! Which trajectories are computed again in segments, in words.
+//! Which trajectories are computed again in segments, for people and for tools.
 
+use einlang_interp::show::json_text;
 use einlang_loops::checkpoint::Checkpoint;
 use einlang_loops::plan::{Choices, plan};
 use einlang_loops::schedule::{Checkpoints, Keep, Replay, Segment};
@@ -7,29 +8,63 @@ use einlang_loops::schedule::{Checkpoints, Keep, Replay, Segment};
 use super::words;
 use crate::run::Executable;
 
+/// What is computed again in a module, and when.
+#[derive(Clone, Debug)]
+pub struct Segments {
+    /// Only where trajectories take more bytes than that.
+    beyond: Option<u64>,
+    replay: Replay,
+}
+
 impl Executable {
     /// What checkpoints do to the trajectories of this program; nothing if there are none.
-    pub fn segments(&self, checkpoint: Checkpoint) -> String {
-        let (checkpoints, head) = match checkpoint {
-            Checkpoint::None => return String::new(),
-            Checkpoint::Segments(checkpoints) => (checkpoints, String::new()),
-            Checkpoint::Budget(bytes) => {
-                let bytes = words::bytes(bytes.into());
-                (Checkpoints::Sqrt, format!(" where trajectories take more than {bytes}"))
-            }
+    pub fn segments(&self, checkpoint: Checkpoint) -> Vec<Segments> {
+        let (checkpoints, beyond) = match checkpoint {
+            Checkpoint::None => return Vec::new(),
+            Checkpoint::Segments(checkpoints) => (checkpoints, None),
+            Checkpoint::Budget(bytes) => (Checkpoints::Sqrt, Some(bytes)),
         };
         let wanted = Checkpoint::Segments(checkpoints);
         let choices = Choices { checkpoint: wanted, ..Choices::default() };
-        let mut text = String::new();
-        for module in &self.lowered().program.modules {
-            let replay = plan(module, &choices).ok().and_then(|plan| plan.schedule.replay);
-            if let Some(replay) = replay {
-                text += &format!("\ncheckpoints{head}: {}\n", amount(replay.checkpoints));
-                replay.tensors.iter().for_each(|tensor| text += &line(tensor, &replay));
-            }
-        }
-        text
+        let modules = self.lowered().program.modules.iter();
+        let replays = modules.filter_map(|module| plan(module, &choices).ok()?.schedule.replay);
+        replays.map(|replay| Segments { beyond, replay }).collect()
     }
+}
+
+/// The segments as the end of the table.
+pub fn segments_table(segments: &[Segments]) -> String {
+    let mut text = String::new();
+    for Segments { beyond, replay } in segments {
+        let head = beyond.map_or_else(String::new, |bytes| {
+            format!(" where trajectories take more than {}", words::bytes(bytes.into()))
+        });
+        text += &format!("\ncheckpoints{head}: {}\n", amount(replay.checkpoints));
+        replay.tensors.iter().for_each(|tensor| text += &line(tensor, replay));
+    }
+    text
+}
+
+/// What is kept of a binding's trajectory in segments, as the member `segments` of its object.
+pub(super) fn segments_json(name: &str, segments: &[Segments]) -> String {
+    let found = segments.iter().find_map(|of| {
+        let tensor = of.replay.tensors.iter().find(|tensor| tensor.name.as_str() == name)?;
+        Some((of, tensor.keep))
+    });
+    let Some((
+        Segments { beyond, replay },
+        Keep::Segment { before, after, state, first, last, .. },
+    )) = found
+    else {
+        return String::new();
+    };
+    let beyond = beyond.map_or_else(|| "null".to_owned(), |bytes| bytes.to_string());
+    format!(
+        ", \"segments\": {{\"checkpoints\": {}, \"beyond_bytes\": {beyond}, \"around\": {}, \
+         \"in_checkpoint\": {state}, \"at_beginning\": {first}, \"at_end\": {last}}}",
+        json_text(&replay.checkpoints.to_string()),
+        before + after,
+    )
 }
 
 fn amount(checkpoints: Checkpoints) -> String {

@@ -14,6 +14,7 @@ use einlang_tir::module::Module;
 
 use crate::bytecode::Compiled;
 use crate::options::{Backend, Options};
+use crate::tensor::TensorValue;
 
 /// The stack of a thread that compiles; pages that are never touched cost nothing.
 const STACK_BYTES: usize = 256 << 20;
@@ -37,20 +38,26 @@ impl<'p> Kernels<'p> {
             checked: options.checked,
             schedules: options.schedules.clone(),
             checkpoint: options.checkpoint,
+            shapes: Vec::new(),
         };
         let made = modules.iter().map(|_| OnceLock::new()).collect();
         let taken = modules.iter().map(|_| AtomicBool::new(false)).collect();
         Kernels { modules, made, taken, next: AtomicUsize::new(0), choices, options }
     }
 
-    /// The code of a module, or why it has none; nothing if there is no such module. While another thread
-    /// makes it, this one makes others that may be wanted.
-    pub(crate) fn get(&self, at: usize) -> Option<Result<Arc<Compiled>, String>> {
+    /// The code of a module for a call with these inputs, or why it has none; nothing if there is no such
+    /// module. Other inputs may follow. While another thread makes it, this one makes others that may be
+    /// wanted.
+    pub(crate) fn get(
+        &self,
+        at: usize,
+        inputs: &[Arc<TensorValue>],
+    ) -> Option<Result<Arc<Compiled>, String>> {
         let taken = self.taken.get(at)?;
         if self.made[at].get().is_none() && taken.swap(true, Ordering::Relaxed) {
             while self.made[at].get().is_none() && self.compile_one() {}
         }
-        Some(self.compile(at))
+        Some(self.compile(at, inputs))
     }
 
     /// How many modules have no code yet.
@@ -59,13 +66,19 @@ impl<'p> Kernels<'p> {
         self.modules.iter().filter(missing).count()
     }
 
-    fn compile(&self, at: usize) -> Result<Arc<Compiled>, String> {
+    fn compile(&self, at: usize, inputs: &[Arc<TensorValue>]) -> Result<Arc<Compiled>, String> {
         let module = &self.modules[at];
         let make = || {
             if let Some(kept) = self.options.kept.get(&module.name) {
                 return kept;
             }
-            let made = Compiled::new(module, &self.choices, self.options).map(Arc::new);
+            let shape = |input: &Arc<TensorValue>| {
+                let extents = input.shape().iter();
+                extents.map(|extent| i64::try_from(*extent).unwrap_or(i64::MAX)).collect()
+            };
+            let shapes = inputs.iter().map(shape).collect();
+            let choices = Choices { shapes, ..self.choices.clone() };
+            let made = Compiled::new(module, &choices, self.options).map(Arc::new);
             self.options.kept.put(&module.name, &made);
             made
         };
@@ -97,7 +110,7 @@ impl<'p> Kernels<'p> {
             let at = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(taken) = self.taken.get(at) else { return false };
             if !taken.swap(true, Ordering::Relaxed) {
-                let _ = self.compile(at);
+                let _ = self.compile(at, &[]);
                 return true;
             }
         }

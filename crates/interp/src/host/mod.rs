@@ -141,15 +141,20 @@ impl<'p> Shared<'p> {
 }
 
 impl Shared<'_> {
-    /// The code of a module; none if it stays with the oracle.
-    fn compiled(&self, name: &Ident, options: &Options) -> Option<Arc<Compiled>> {
+    /// The code of a module for a call with these inputs; none if it stays with the oracle.
+    fn compiled(
+        &self,
+        name: &Ident,
+        inputs: &[Arc<TensorValue>],
+        options: &Options,
+    ) -> Option<Arc<Compiled>> {
         if options.backend == Backend::Oracle {
             return None;
         }
         if let Some(known) = self.compiled.borrow().get(name.as_str()) {
             return known.clone();
         }
-        let made = self.kernels.get(self.index.module(name.as_str())?)?;
+        let made = self.kernels.get(self.index.module(name.as_str())?, inputs)?;
         let (ran, fallback) = match &made {
             Ok(compiled) => compiled.ran(),
             Err(why) => (Ran::Points, Some(why.clone())),

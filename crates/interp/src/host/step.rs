@@ -222,7 +222,7 @@ impl<'p> Executor<'_, 'p> {
         }
         let (shared, meter) = (self.shared, self.meter.clone());
         let _nested = meter.nest()?;
-        if let Some(compiled) = shared.compiled(name, meter.options()) {
+        if let Some(compiled) = shared.compiled(name, &inputs, meter.options()) {
             match compiled.run(&inputs, &numbers, &meter, Some(shared)) {
                 Ok(tensors) => {
                     let results = tensors.into_iter().map(HostValue::tensor).collect();

@@ -70,7 +70,7 @@ pub(super) fn compute_at_reads(module: &Module, schedule: &mut Schedule) {
         let proved = found.is_some_and(|found| found.iter().all(|read| read.proved));
         let few = found.is_some_and(|found| found.len() <= MOST_PLACES);
         let limit = if few && spreads(binding) { SPREADING } else { CHEAP };
-        let cheap = size.is_some_and(|size| size <= limit);
+        let cheap = size.is_some_and(|size| size <= limit) && !is_long(binding);
         let fits = size.is_none_or(|size| size <= LARGE);
         if inline && proved && fits && (once || cheap) {
             sizes.insert(binding.name.clone(), size.unwrap_or(LARGE));
@@ -163,6 +163,17 @@ fn spreads(binding: &Binding) -> bool {
         });
     }
     less && n_reads > 1
+}
+
+/// Whether a point takes as long as many operations.
+fn is_long(binding: &Binding) -> bool {
+    let mut long = false;
+    for clause in &binding.clauses {
+        clause.body.for_each_inst(&mut |inst| {
+            long |= matches!(&inst.kind, InstKind::Op(op, _) if is_slow(*op));
+        });
+    }
+    long
 }
 
 /// How many instructions a body has, those computed in it included; `None` if it has anything that

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `at_reads.rs` | what is computed where it is read, and what nobody needs |
 //! | `cases.rs`, `widen.rs` | which conditions on indices become clauses, and which sums count everywhere |
+//! | `functions.rs` | which functions are computed before a clause that has more indices |
 //! | `stream/` | what is only summed over a long axis, block by block |
 //! | `join.rs` | which producers belong to the group of the recurrence that reads them |
 //! | `fuse.rs` | whether base clauses and producers run in the loop of a recurrence |
@@ -16,6 +17,7 @@
 //! | `rows.rs` | what is computed row by row, so that rows stay in caches |
 //! | `roles.rs`, `tiles.rs` | lanes, and tiles of contractions |
 //! | `strips.rs`, `ensembles.rs` | grids by their diagonals, many recurrences side by side |
+//! | `small.rs` | which sizes of a call have code of their own |
 //! | `work.rs`, `cost.rs` | what a clause does at a point, and what that costs |
 //! | `replay/` | what is computed again in segments instead of being kept |
 //! | `legal.rs` | whether a schedule respects the dependences |
@@ -27,6 +29,7 @@ mod cost;
 mod distance;
 mod ensembles;
 mod extremes;
+mod functions;
 mod fuse;
 mod join;
 mod legal;
@@ -34,6 +37,7 @@ mod private;
 mod replay;
 mod roles;
 mod rows;
+mod small;
 mod stream;
 mod strips;
 mod tiles;
@@ -55,11 +59,13 @@ use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule, Tens
 pub(crate) use along::own_form;
 pub(crate) use at_reads::whole_uses;
 pub use cases::divide_cases;
+pub use functions::store_functions;
 pub use join::join_producers;
 pub use legal::is_legal;
 pub use replay::find_replay;
 pub(crate) use replay::{is_fixed, isolate_sums, sum_of, sum_over};
 pub use rows::join_rows;
+pub(crate) use small::expect_sizes;
 pub use stream::stream_sums;
 pub use widen::widen_sums;
 

@@ -65,8 +65,7 @@ fn choose_lanes(module: &Module, works: &Works<'_>, schedule: &mut Schedule) {
         let Some(first) = group.bindings.first().filter(|_| !reads_itself_by_data(group)) else {
             continue;
         };
-        let (is_top, tiling) =
-            (top.contains(&first.name), Tiling::new(module, schedule, group, works));
+        let (is_top, tiling) = (top.contains(&first.name), Tiling::new(module, schedule, group));
         let place = schedule.groups.iter_mut();
         let mut place = place.filter(|g| g.tensors.first().is_some_and(|t| t.name == first.name));
         let Some(decided) = place.next() else { continue };
@@ -221,7 +220,7 @@ impl Choosing<'_> {
             let shared = rows.is_some() || !around.is_empty();
             let row = rows.map(|axis| binding.axes[axis].var);
             let packed = |access: &Access| {
-                shared && self.is_top && self.tiling.packed_axis(access, var, row).is_some()
+                shared && self.is_top && self.tiling.panels(access, var, row).is_some()
             };
             lanes_of(binding, work, *axis, &packed)
         };
@@ -236,7 +235,9 @@ pub(super) fn axis_of_lanes(binding: &Binding, work: &Work) -> Option<usize> {
     let all: Vec<usize> = (0..binding.axes.len()).collect();
     let candidates = all.iter().filter_map(|axis| {
         let (var, rows) = (binding.axes[*axis].var, rows_axis(binding, work, *axis, &all));
-        lanes_of(binding, work, *axis, &|access| rows.is_some() && access.axis_of(var).is_some())
+        lanes_of(binding, work, *axis, &|access| {
+            rows.is_some() && access.along.is_some() && access.step(var) != Step::Same
+        })
     });
     let best = candidates.reduce(|a, b| if b.cost <= a.cost { b } else { a })?;
     (!work.scalar && best.cost < scalar_cost(work)).then_some(best.axis)

@@ -4,35 +4,27 @@
 //! that is loaded serves all of them. What changes with the lanes and not with the rows is copied into
 //! panels first, where that makes its lanes lie next to each other; the copy costs each element once.
 
-use einlang_index::Var;
+use einlang_index::{Quasi, Var, VarKind, Vars};
 use einlang_tir::module::{Binding, Group, Module};
 use einlang_tir::order::{Form, Statement};
-use einlang_tir::region::{InstKind, Subscript};
 use einlang_tir::types::Ident;
 
 use super::cost::{CACHED_ROWS, MOST_FOLDS, TILE_ROWS, TILE_VECTORS, VECTOR};
 use super::roles::{Lanes, fitting};
-use super::work::{Access, Step, Work, Works};
+use super::work::{Access, Step, Work};
 use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Pack, Role, Schedule};
 
 /// What is asked when a clause may become a contraction.
 pub(super) struct Tiling<'m> {
-    group: &'m Group,
+    vars: &'m Vars,
     /// The tensors outside the group that lie in memory as a whole.
     whole: Vec<Ident>,
     /// How many rows the tile around has, if there is one.
     pub(super) tiled_by: Option<i64>,
-    /// What the clauses of the group read, tensors that are computed there followed.
-    reads: Vec<Access>,
 }
 
 impl<'m> Tiling<'m> {
-    pub(super) fn new(
-        module: &Module,
-        schedule: &Schedule,
-        group: &'m Group,
-        works: &Works<'_>,
-    ) -> Tiling<'m> {
+    pub(super) fn new(module: &'m Module, schedule: &Schedule, group: &Group) -> Tiling<'m> {
         let mut whole: Vec<Ident> = module.inputs.iter().map(|input| input.name.clone()).collect();
         let others = module.groups.iter().filter(|of| of.until.is_none());
         let own = |name: &Ident| group.bindings.iter().any(|b| b.name == *name);
@@ -46,17 +38,7 @@ impl<'m> Tiling<'m> {
                 whole.push(binding.name.clone());
             }
         }
-        let mut reads = Vec::new();
-        for binding in &group.bindings {
-            for clause in &binding.clauses {
-                let work = works.of(binding, clause);
-                if work.more {
-                    whole.clear();
-                }
-                reads.extend(work.reads);
-            }
-        }
-        Tiling { group, whole, tiled_by: None, reads }
+        Tiling { vars: module.vars.names(), whole, tiled_by: None }
     }
 
     /// The nest of a contraction, whose operands are packed.
@@ -128,43 +110,44 @@ impl<'m> Tiling<'m> {
     ) {
         for access in &work.reads {
             let worth = access.step(var) == Step::Far || row.is_some();
-            let Some(axis) = self.packed_axis(access, var, row).filter(|_| worth) else { continue };
-            if !decided.packs.iter().any(|pack| pack.tensor == access.tensor) {
-                let tensor = access.tensor.clone();
-                decided.packs.push(Pack { tensor, axis, width: i64::from(width) });
+            let found = self.panels(access, var, row).filter(|_| worth);
+            let Some((axis, from)) = found else { continue };
+            let tensor = access.tensor.clone();
+            let pack = Pack { tensor, axis, from, width: i64::from(width) };
+            if !decided.packs.contains(&pack) {
+                decided.packs.push(pack);
             }
         }
     }
 
-    /// The axis along which what is read in a reduction can lie in panels.
-    pub(super) fn packed_axis(&self, access: &Access, var: Var, row: Option<Var>) -> Option<usize> {
+    /// The axis along which what is read in a reduction can lie in panels, and from where on.
+    pub(super) fn panels(
+        &self,
+        access: &Access,
+        var: Var,
+        row: Option<Var>,
+    ) -> Option<(usize, Vec<(i64, String)>)> {
         let shared = row.is_none_or(|row| access.step(row) == Step::Same);
-        let term = access.along.is_some() && access.at.len() > 1;
-        let axis = access.axis_of(var).filter(|_| shared && term)?;
-        let known = self.whole.contains(&access.tensor) && self.is_read_like(access, axis, var);
-        known.then_some(axis)
-    }
-
-    /// Whether the group reads a tensor at one place only, which is this one.
-    fn is_read_like(&self, access: &Access, axis: usize, var: Var) -> bool {
-        let like = |other: &Access| {
-            let is = matches!(other.at.get(axis), Some(Some(at)) if at.as_var() == Some(var));
-            is && other.proved && other.at.iter().all(Option::is_some)
-        };
-        let same = |other: &&Access| other.tensor == access.tensor;
-        let mut alike = self.reads.iter().filter(same).all(like);
-        for region in self.group.regions() {
-            region.for_each_inst(&mut |inst| {
-                if let InstKind::Read(read) = &inst.kind
-                    && read.place.tensor == access.tensor
-                {
-                    let is = matches!(read.place.at.get(axis), Some(Subscript::Index(at)) if at.as_var() == Some(var));
-                    let plain = !read.place.at.iter().any(|at| matches!(at, Subscript::Value(_)));
-                    alike &= is && plain && read.proved && read.default.is_none();
-                }
-            });
+        let term = access.along.is_some() && access.at.len() > 1 && access.proved;
+        if !shared || !term || !self.whole.contains(&access.tensor) {
+            return None;
         }
-        alike
+        let mut along = None;
+        for (axis, at) in access.at.iter().enumerate() {
+            let at = at.as_ref()?;
+            if at.mentions(var) && along.replace((axis, at)).is_some() {
+                return None;
+            }
+        }
+        let (axis, at) = along?;
+        let rest = at.sub(&Quasi::from(var)).ok()?;
+        let (rest, mut from) = (rest.as_affine()?, Vec::new());
+        for (size, times) in rest.terms() {
+            let name = self.vars.name(*size).filter(|_| size.kind() == VarKind::Symbol)?;
+            from.push((*times, name.to_owned()));
+        }
+        let fits = rest.constant_part() == 0 && from.iter().all(|(times, _)| *times > 0);
+        fits.then_some((axis, from))
     }
 }
 

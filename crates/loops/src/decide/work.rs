@@ -63,21 +63,6 @@ impl Access {
         }
         step
     }
-
-    /// The axis whose subscript is an index and nothing else, if no other mentions it.
-    pub(super) fn axis_of(&self, var: Var) -> Option<usize> {
-        let mut found = None;
-        for (axis, at) in self.at.iter().enumerate() {
-            let at = at.as_ref()?;
-            if at.mentions(var) {
-                if found.is_some() || at.as_var() != Some(var) {
-                    return None;
-                }
-                found = Some(axis);
-            }
-        }
-        found
-    }
 }
 
 /// What a clause does.
@@ -100,8 +85,6 @@ pub(super) struct Work {
     pub(super) scalar: bool,
     /// The indices of the clause that bounds of reductions depend on.
     pub(super) bounds: HashSet<Var>,
-    /// Whether there is more than was looked at.
-    pub(super) more: bool,
 }
 
 /// What the clauses of a module do.
@@ -205,7 +188,7 @@ impl Walk<'_, '_> {
         let inline = self.works.inline.get(&read.place.tensor).copied();
         if let Some((binding, clause)) = inline.and_then(|b| Some((b, b.clauses.first()?))) {
             if depth >= DEEPEST || self.work.reads.len() >= MOST_READS {
-                (self.work.scalar, self.work.more) = (true, true);
+                self.work.scalar = true;
                 return;
             }
             let outer = self.places.clone();
@@ -215,7 +198,7 @@ impl Walk<'_, '_> {
             return;
         }
         if self.work.reads.len() >= MOST_READS {
-            (self.work.scalar, self.work.more) = (true, true);
+            self.work.scalar = true;
             return;
         }
         let proved = read.proved && read.default.is_none();

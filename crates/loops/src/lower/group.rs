@@ -43,9 +43,9 @@ impl Lower<'_> {
         if let Some(until) = &group.until {
             length_is_not_needed_inside(group, until)?;
         }
-        let mut packed = Vec::new();
+        let panels = self.panels.clone();
         for pack in &schedule.packs {
-            packed.push((pack.tensor.clone(), self.pack(pack, out)?));
+            self.pack(pack, out)?;
         }
         let mut open = Vec::new();
         let outer = self.own_memory.clone();
@@ -70,7 +70,7 @@ impl Lower<'_> {
         self.nest(group, &schedule.nest, domains, until, out)?;
         self.around.pop();
         self.own_memory = outer;
-        self.tensors.extend(packed.into_iter().rev());
+        self.panels = panels;
         Ok(())
     }
 

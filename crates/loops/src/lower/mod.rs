@@ -155,8 +155,10 @@ struct Lower<'m> {
     tensors: HashMap<Ident, BufferId>,
     /// The buffers whose dimensions are forms of the axes.
     maps: HashMap<BufferId, Vec<Vec<i64>>>,
-    /// The buffers in panels: the axis, and how many planes a panel has.
-    panels: HashMap<BufferId, (usize, i64)>,
+    /// The tensors that lie in panels too.
+    panels: HashMap<Ident, Vec<pack::Panels>>,
+    /// The axis whose points are lanes.
+    lane: Option<Var>,
     /// The variables that have a value here, innermost last.
     bound: Bound,
     /// The loops around, innermost last, with how many variables are bound outside and whether they
@@ -229,6 +231,7 @@ impl<'m> Lower<'m> {
             tensors: HashMap::new(),
             maps: HashMap::new(),
             panels: HashMap::new(),
+            lane: None,
             bound: Bound::default(),
             loops: Vec::new(),
             fixed: None,

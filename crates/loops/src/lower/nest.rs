@@ -233,6 +233,8 @@ impl Lower<'_> {
             true => self.peeled(clause, domain),
             false => domain,
         };
+        let outer = self.lane;
+        self.lane = dims.last().copied().filter(|_| matches!(role, Role::Lane(_)));
         for set in domain.sets() {
             let scan = scan_set(set, &dims, !role.is_free(), &self.context)?;
             let (stmts, ()) = self.scoped(|lower, out| {
@@ -242,6 +244,7 @@ impl Lower<'_> {
             })?;
             out.extend(guarded(scan.before, stmts));
         }
+        self.lane = outer;
         Ok(())
     }
 

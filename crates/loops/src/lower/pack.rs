@@ -1,6 +1,7 @@
 //! Copies of tensors in panels: what a tile of a product reads lies in one piece of memory then.
 
-use einlang_index::{MinMax, Quasi, Var};
+use einlang_index::{MinMax, Quasi, Var, VarKind};
+use einlang_tir::region::Read;
 use einlang_tir::types::{Elem, Ident};
 
 use super::{Lower, NotLowered, Result};
@@ -12,9 +13,20 @@ use crate::schedule::Pack;
 /// The most planes of a panel that are lanes of one vector.
 const MOST_LANES: i64 = 64;
 
+/// A tensor in panels.
+#[derive(Clone, Debug)]
+pub(super) struct Panels {
+    buffer: BufferId,
+    axis: usize,
+    /// The first plane of the first panel.
+    from: Quasi,
+    /// How many planes a panel has.
+    width: i64,
+}
+
 impl Lower<'_> {
-    /// Copies a tensor into panels, which are read instead of it; where it lies itself.
-    pub(super) fn pack(&mut self, pack: &Pack, out: &mut Vec<Stmt>) -> Result<BufferId> {
+    /// Copies a tensor into panels, which are read instead of it in lanes along their axis.
+    pub(super) fn pack(&mut self, pack: &Pack, out: &mut Vec<Stmt>) -> Result<()> {
         let name = pack.tensor.as_str();
         let from = self.tensors.get(&pack.tensor).copied().filter(|id| self.is_plain(*id));
         let from = from.ok_or_else(|| NotLowered::new(format!("no `{name}` to pack")))?;
@@ -22,7 +34,13 @@ impl Lower<'_> {
         let Some(axis) = of.dims.get(pack.axis) else {
             return Err(NotLowered::new(format!("no axis {} of `{name}` to pack", pack.axis)));
         };
-        let (extent, width) = (axis.extent.clone(), pack.width);
+        let mut from_plane = Quasi::from(0);
+        for (times, size) in &pack.from {
+            let unknown = || NotLowered::new(format!("no size `{size}` to pack `{name}` from"));
+            let size = self.module.vars.lookup(size).filter(|var| var.kind() == VarKind::Symbol);
+            from_plane = from_plane.combine(1, &size.ok_or_else(unknown)?.into(), *times)?;
+        }
+        let (extent, width) = (axis.extent.sub(&from_plane)?, pack.width);
         let full = |extent: Quasi| BufferDim { extent, layout: Layout::Full };
         let mut dims = vec![full(extent.ceil_div(width)?)];
         let others = of.dims.iter().enumerate().filter(|(at, _)| *at != pack.axis);
@@ -32,33 +50,36 @@ impl Lower<'_> {
         let name = Ident::new(&format!("{name}.packed"));
         let to = self.kernel.add_buffer(Buffer { name, dims, stack: false, ..of.clone() });
         out.push(Stmt::Alloc(to));
-        out.push(self.copy_panels(from, to, of.elem, &vars, (&extent, pack.axis, width))?);
-        self.tensors.insert(pack.tensor.clone(), to);
-        self.panels.insert(to, (pack.axis, width));
-        Ok(from)
+        let panels = Panels { buffer: to, axis: pack.axis, from: from_plane, width };
+        out.push(self.copy_panels(from, of.elem, &vars, &extent, &panels)?);
+        self.panels.entry(pack.tensor.clone()).or_default().push(panels);
+        Ok(())
     }
 
     /// Whether a tensor lies in memory as it is: all its points, each where its axes say.
     fn is_plain(&self, id: BufferId) -> bool {
         let buffer = &self.kernel.buffers[id.0 as usize];
         let full = buffer.dims.iter().all(|dim| dim.layout == Layout::Full);
-        full && !buffer.marks && !self.maps.contains_key(&id) && !self.panels.contains_key(&id)
+        full && !buffer.marks && !self.maps.contains_key(&id)
     }
 
     fn copy_panels(
         &mut self,
         from: BufferId,
-        to: BufferId,
         elem: Elem,
         vars: &[Var],
-        (extent, axis, width): (&Quasi, usize, i64),
+        extent: &Quasi,
+        panels: &Panels,
     ) -> Result<Stmt> {
+        let Panels { buffer: to, axis, from: from_plane, width } = panels;
+        let (to, axis, width) = (*to, *axis, *width);
         let ([panel, others @ ..], Some(inside)) = (&vars[..vars.len() - 1], vars.last()) else {
             return Err(NotLowered::new("a panel of a scalar"));
         };
         let mut at: Vec<Quasi> = others.iter().map(|var| Quasi::from(*var)).collect();
         let first = Quasi::from(*panel).scale(width)?;
-        at.insert(axis.min(at.len()), first.add(&Quasi::from(*inside))?);
+        let plane = first.add(&Quasi::from(*inside))?.add(from_plane)?;
+        at.insert(axis.min(at.len()), plane);
         let result = self.fresh(elem);
         let at = at.into_iter().map(Subscript::Index).collect();
         let load = Stmt::Load { result, buffer: from, at, access: Access::Proved };
@@ -81,16 +102,29 @@ impl Lower<'_> {
         Ok(stmt)
     }
 
-    /// The subscripts of a tensor in panels.
-    pub(super) fn in_panels(&self, buffer: BufferId, at: &[Subscript]) -> Result<Vec<Subscript>> {
-        let Some((axis, width)) = self.panels.get(&buffer).copied() else { return Ok(at.to_vec()) };
-        let Some(Subscript::Index(along)) = at.get(axis) else {
-            return Err(NotLowered::new("data as a subscript of a tensor in panels"));
+    /// The panels that a read finds its lanes in, and its subscripts there.
+    pub(super) fn in_panels(
+        &self,
+        read: &Read,
+        at: &[Subscript],
+    ) -> Result<Option<(BufferId, Vec<Subscript>)>> {
+        let (Some(list), Some(lane)) = (self.panels.get(&read.place.tensor), self.lane) else {
+            return Ok(None);
         };
-        let mut place = vec![Subscript::Index(along.floor_div(width)?)];
-        place.extend(at.iter().enumerate().filter(|(i, _)| *i != axis).map(|(_, s)| s.clone()));
-        place.push(Subscript::Index(along.floor_mod(width)?));
-        Ok(place)
+        let tested = !read.proved || read.default.is_some();
+        for panels in list.iter().filter(|_| !tested) {
+            let (axis, width) = (panels.axis, panels.width);
+            let Some(Subscript::Index(along)) = at.get(axis) else { continue };
+            let along = along.sub(&panels.from)?;
+            if self.stands_for(&along).as_var() != Some(lane) {
+                continue;
+            }
+            let mut place = vec![Subscript::Index(along.floor_div(width)?)];
+            place.extend(at.iter().enumerate().filter(|(i, _)| *i != axis).map(|(_, s)| s.clone()));
+            place.push(Subscript::Index(along.floor_mod(width)?));
+            return Ok(Some((panels.buffer, place)));
+        }
+        Ok(None)
     }
 }
 

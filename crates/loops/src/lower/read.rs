@@ -34,13 +34,8 @@ impl Lower<'_> {
         if self.maps.contains_key(&buffer) {
             at = self.read_mapped(read, buffer)?;
         }
-        if self.panels.contains_key(&buffer) {
-            if !read.proved || read.default.is_some() {
-                let why = format!("a read of `{}` in panels that is tested", name.as_str());
-                return Err(NotLowered::new(why));
-            }
-            at = self.in_panels(buffer, &at)?;
-        }
+        let found = self.in_panels(read, &at)?;
+        let (buffer, mut at) = found.unwrap_or((buffer, at));
         let (buffer, within) = self.along_time(read, buffer, &mut at)?;
         let own = self.around.iter().any(|around| around.names.contains(name));
         let marks = self.marked.contains(name);

@@ -40,13 +40,16 @@ pub struct Schedule {
     pub replay: Option<Replay>,
 }
 
-/// A tensor in panels: so many planes of an axis lie next to each other, panel after panel.
+/// A tensor in panels: so many planes of an axis lie next to each other, panel after panel. What reads it
+/// in lanes along that axis finds them there.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pack {
     /// The tensor.
     pub tensor: Ident,
     /// The axis that is divided.
     pub axis: usize,
+    /// Its first plane: a sum of sizes, by their names, so many times each.
+    pub from: Vec<(i64, String)>,
     /// How many planes a panel has.
     pub width: i64,
 }

@@ -40,8 +40,13 @@ impl fmt::Display for Schedule {
 }
 
 fn show_pack(pack: &Pack, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let (indent, Pack { tensor, axis, width }) = ("  ".repeat(depth), pack);
-    writeln!(f, "{indent}pack {} axis {axis} by {width};", show_name(tensor.as_str()))
+    let (indent, Pack { tensor, axis, from, width }) = ("  ".repeat(depth), pack);
+    write!(f, "{indent}pack {} axis {axis}", show_name(tensor.as_str()))?;
+    for (at, (times, size)) in from.iter().enumerate() {
+        let sign = if at == 0 { "from" } else { "+" };
+        write!(f, " {sign} {times} * {}", show_name(size))?;
+    }
+    writeln!(f, " by {width};")
 }
 
 fn show_group(group: &GroupSchedule, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -154,11 +159,23 @@ fn parse_pack(cursor: &mut Cursor<'_>) -> Parsed<Pack> {
     let tensor = Ident::new(&cursor.name()?);
     cursor.expect_word("axis")?;
     let axis = usize::try_from(cursor.number()?);
+    let mut from = Vec::new();
+    if cursor.eat_word("from") {
+        loop {
+            let times = cursor.number()?;
+            cursor.expect("*")?;
+            from.push((times, cursor.name()?));
+            if !cursor.eat("+") {
+                break;
+            }
+        }
+    }
     cursor.expect_word("by")?;
     let width = cursor.number()?;
     cursor.expect(";")?;
+    let fits = width > 0 && from.iter().all(|(times, _)| *times > 0);
     match axis {
-        Ok(axis) if width > 0 => Ok(Pack { tensor, axis, width }),
+        Ok(axis) if fits => Ok(Pack { tensor, axis, from, width }),
         _ => cursor.fail("a panel is a part of an axis"),
     }
 }

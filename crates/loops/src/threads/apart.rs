@@ -2,14 +2,15 @@
 //!
 //! Two accesses meet if all their subscripts are equal, up to the moduli of their dimensions, for some
 //! values of what is bound around each of them. That there are none is asked of the solver; most pairs
-//! are decided by looking at one dimension.
+//! are decided by looking at one dimension (`span.rs`), and a question that was answered is not asked again.
 
 use std::collections::{HashMap, HashSet};
 
-use einlang_index::{Affine, Constraint, Facts, Quasi, Truth, Var};
+use einlang_index::{Affine, Constraint, Facts, Quasi, Truth, Var, VarKind};
 
 use super::places::{Access, Walk};
-use crate::ir::Layout;
+use super::span::span;
+use crate::ir::{BufferId, Layout};
 
 /// The most questions for the solver about one part of a kernel; further ones are answered with no.
 const MOST_QUESTIONS: u32 = 256;
@@ -18,6 +19,17 @@ const MOST_QUESTIONS: u32 = 256;
 pub(super) struct Apart<'k> {
     pub(super) walk: Walk<'k>,
     n_questions: u32,
+    /// What was answered.
+    known: HashMap<Question, bool>,
+}
+
+/// Two accesses with variables by their first occurrence, so that it does not matter when they were met.
+#[derive(PartialEq, Eq, Hash)]
+struct Question {
+    buffer: BufferId,
+    forms: Vec<Option<Affine>>,
+    given: Vec<Constraint>,
+    distinct: Option<(Var, Var)>,
 }
 
 /// What two accesses have to do with each other.
@@ -31,7 +43,7 @@ pub(super) struct Between<'a> {
 
 impl<'k> Apart<'k> {
     pub(super) fn new(walk: Walk<'k>) -> Apart<'k> {
-        Apart { walk, n_questions: 0 }
+        Apart { walk, n_questions: 0, known: HashMap::new() }
     }
 
     /// Begins with another part of a kernel, which has questions of its own.
@@ -47,12 +59,22 @@ impl<'k> Apart<'k> {
         if self.one_dimension_differs(a, b, between) {
             return true;
         }
+        let question = question(a, b, between);
+        if let Some(known) = question.as_ref().and_then(|question| self.known.get(question)) {
+            return *known;
+        }
         self.n_questions += 1;
-        self.n_questions <= MOST_QUESTIONS && self.never_meet(a, b, between).unwrap_or(false)
+        if self.n_questions > MOST_QUESTIONS {
+            return false;
+        }
+        let answer = self.never_meet(a, b, between).unwrap_or(false);
+        self.known.extend(question.map(|question| (question, answer)));
+        answer
     }
 
     /// Whether one dimension tells them apart, without a proof.
     fn one_dimension_differs(&self, a: &Access, b: &Access, between: Between<'_>) -> bool {
+        let (a_, b_) = (a, b);
         let both = a.at.iter().zip(&b.at).enumerate();
         let mut known = both.filter_map(|(axis, (a, b))| Some((axis, a.as_ref()?, b.as_ref()?)));
         known.any(|(axis, x, y)| {
@@ -64,10 +86,17 @@ impl<'k> Apart<'k> {
                     _ => gap != 0,
                 });
             }
-            let Some((p, q)) = between.distinct else { return false };
-            let full = self.walk.layout(a.buffer, axis) == Layout::Full;
+            let full = self.walk.layout(a_.buffer, axis) == Layout::Full;
+            let Some((p, q)) = between.distinct.filter(|_| full) else { return false };
             let (c, d) = (x.coeff(p), y.coeff(q));
-            full && c != 0 && c == d && x.without(p) == y.without(q) && is_common(&x.without(p))
+            if c != 0 && c == d && x.without(p) == y.without(q) && is_common(&x.without(p)) {
+                return true;
+            }
+            let of = |form: &Affine, access: &Access, var: Var| {
+                span(form, &access.given, &|v| v == var || is_outside(v, between.common))
+            };
+            let Some((x, y)) = of(x, a_, p).zip(of(y, b_, q)) else { return false };
+            x.is_apart(p, &y, q)
         })
     }
 
@@ -86,7 +115,7 @@ impl<'k> Apart<'k> {
         let other = |form: &Affine| form.replace(&mut |var| renamed.get(&var).cloned()).ok();
         let mut facts = Facts::new();
         a.given.iter().for_each(|constraint| facts.assume(constraint.clone()));
-        for constraint in &b.given {
+        for constraint in b.given.iter() {
             let moved = match constraint {
                 Constraint::Ge(form) => Constraint::Ge(other(form)?),
                 Constraint::Eq(form) => Constraint::Eq(other(form)?),
@@ -113,6 +142,43 @@ impl<'k> Apart<'k> {
             has_no_point(&facts)
         }))
     }
+}
+
+/// A question in terms of the order in which variables occur; nothing if numbers become too large.
+fn question(a: &Access, b: &Access, between: Between<'_>) -> Option<Question> {
+    let mut names: HashMap<(Var, bool), Var> = HashMap::new();
+    let mut name = |var: Var, second: bool| -> Var {
+        if !Walk::is_fresh(var) {
+            return var;
+        }
+        // What is common has one name for both, in another range than the others.
+        let common = between.common.contains(&var);
+        let number = names.len() as u32 * 2 + u32::from(common);
+        let key = (var, second && !common);
+        *names.entry(key).or_insert_with(|| Var::reserved(VarKind::Index, number))
+    };
+    let mut forms = Vec::with_capacity(a.at.len() + b.at.len());
+    let mut given = Vec::with_capacity(a.given.len() + b.given.len());
+    let distinct = between.distinct.map(|(p, q)| (name(p, false), name(q, true)));
+    for (access, second) in [(a, false), (b, true)] {
+        let mut renamed =
+            |form: &Affine| form.replace(&mut |var| Some(Affine::var(name(var, second)))).ok();
+        for form in &access.at {
+            forms.push(match form {
+                Some(form) => Some(renamed(form)?),
+                None => None,
+            });
+        }
+        for constraint in access.given.iter() {
+            given.push(match constraint {
+                Constraint::Ge(form) => Constraint::Ge(renamed(form)?),
+                Constraint::Eq(form) => Constraint::Eq(renamed(form)?),
+                // Without its variables a congruence says nothing, and another pair may have another.
+                Constraint::Mod(_) => return None,
+            });
+        }
+    }
+    Some(Question { buffer: a.buffer, forms, given, distinct })
 }
 
 /// Whether a variable was bound outside of what is compared, or for both at once.

@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `form.rs` | `form_teams`: what runs together, and which loops are divided |
 //! | `fence.rs` | `fence`: barriers, inserted and checked |
-//! | `places.rs`, `apart.rs` | which places are touched, and whether two accesses can meet |
+//! | `places.rs`, `apart.rs`, `span.rs` | which places are touched, and whether two accesses can meet |
 //! | `memory.rs`, `work.rs` | memory of one thread, and loops that are too small |
 //!
 //! Invariant ([`check_teams`], part of `ir::verify`): between two barriers a place that one thread stores
@@ -21,6 +21,7 @@ mod fence;
 mod form;
 mod memory;
 mod places;
+mod span;
 mod work;
 
 use einlang_index::Var;

@@ -3,7 +3,8 @@
 //! Walking gives every index that is bound a variable of its own, so that two accesses have in common
 //! only what is bound around both. A subscript that is not affine may be anything.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use einlang_index::{Affine, Constraint, Domain, MinMax, Quasi, Var, VarKind};
 
@@ -24,14 +25,14 @@ pub(super) struct Access {
     /// One subscript per dimension; none where it may be anything.
     pub(super) at: Vec<Option<Affine>>,
     /// What holds there.
-    pub(super) given: Vec<Constraint>,
+    pub(super) given: Rc<Vec<Constraint>>,
 }
 
 /// What is bound and known at a place.
 #[derive(Clone, Default)]
 pub(super) struct Scope {
     vars: HashMap<Var, Affine>,
-    given: Vec<Constraint>,
+    given: Rc<Vec<Constraint>>,
     /// The variables that were made for what is bound here, outermost first.
     pub(super) bound: Vec<Var>,
     /// The loops that are open here.
@@ -43,7 +44,7 @@ impl Scope {
     pub(super) fn of(kernel: &Kernel) -> Scope {
         let shapes = kernel.sizes.iter().filter(|(_, size)| *size != crate::ir::Size::Argument);
         let given = shapes.map(|(var, _)| Constraint::Ge(Affine::var(*var))).collect();
-        Scope { given, ..Scope::default() }
+        Scope { given: Rc::new(given), ..Scope::default() }
     }
 
     fn affine(&self, expr: &Quasi) -> Option<Affine> {
@@ -61,7 +62,7 @@ impl Scope {
     pub(super) fn assume(&mut self, domain: &Domain) {
         if let [set] = domain.sets() {
             let renamed = set.replace(&mut |var| self.vars.get(&var).cloned());
-            self.given.extend(renamed.iter().flat_map(|set| set.constraints()));
+            Rc::make_mut(&mut self.given).extend(renamed.iter().flat_map(|set| set.constraints()));
         }
     }
 }
@@ -70,11 +71,19 @@ impl Scope {
 pub(super) struct Walk<'k> {
     pub(super) kernel: &'k Kernel,
     n_fresh: u32,
+    /// The buffers that some statement stores to; nobody meets at the others.
+    stored: HashSet<BufferId>,
 }
 
 impl<'k> Walk<'k> {
     pub(super) fn new(kernel: &'k Kernel) -> Walk<'k> {
-        Walk { kernel, n_fresh: 0 }
+        let mut stored = HashSet::new();
+        each_stmt(&kernel.body, &mut |stmt| {
+            if let Stmt::Store { buffer, .. } = stmt {
+                stored.insert(*buffer);
+            }
+        });
+        Walk { kernel, n_fresh: 0, stored }
     }
 
     /// Whether a variable was made by a walk.
@@ -118,8 +127,9 @@ impl<'k> Walk<'k> {
         let (lows, highs) = (affine(lows, scope), affine(highs, scope));
         let var = self.bind_unknown(range.var, scope);
         let index = Affine::var(var);
-        scope.given.extend(lows.iter().filter_map(|low| Constraint::ge(&index, low).ok()));
-        scope.given.extend(highs.iter().filter_map(|high| Constraint::lt(&index, high).ok()));
+        let given = Rc::make_mut(&mut scope.given);
+        given.extend(lows.iter().filter_map(|low| Constraint::ge(&index, low).ok()));
+        given.extend(highs.iter().filter_map(|high| Constraint::lt(&index, high).ok()));
         var
     }
 
@@ -219,8 +229,8 @@ impl<'k> Walk<'k> {
         scope: &Scope,
         found: &mut Vec<Access>,
     ) {
-        let access = Access { buffer, writes, at, given: scope.given.clone() };
-        if !found.contains(&access) {
+        let access = Access { buffer, writes, at, given: Rc::clone(&scope.given) };
+        if self.stored.contains(&buffer) && !found.contains(&access) {
             found.push(access);
         }
     }

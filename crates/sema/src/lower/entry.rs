@@ -54,7 +54,13 @@ impl<'p> Lower<'p> {
         let block = self.blocks.pop().unwrap_or_default();
         let body = self.finish_body(Block { params, insts: block.insts, results });
         let place = loc(self.here);
-        self.out.functions.push(HostFn { name: entry, results: types, body, loc: place });
+        self.out.functions.push(HostFn {
+            name: entry,
+            results: types,
+            body,
+            ruled: false,
+            loc: place,
+        });
         let inputs = self.lower_defaults(inputs)?;
         self.lower_functions()?;
         self.add_labels();
@@ -113,7 +119,13 @@ impl<'p> Lower<'p> {
                 let body = self.finish_body(Block { results, ..block });
                 let results = vec![input.host.clone()];
                 let place = loc(input.span);
-                self.out.functions.push(HostFn { name: name.clone(), results, body, loc: place });
+                self.out.functions.push(HostFn {
+                    name: name.clone(),
+                    results,
+                    body,
+                    ruled: false,
+                    loc: place,
+                });
                 input.default = Some(name);
             }
             described.push(input);

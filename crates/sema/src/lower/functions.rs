@@ -95,7 +95,7 @@ impl<'p> Lower<'p> {
         let body = Block { params, insts: block.insts, results: vec![result] };
         let results = vec![self.host_type(&ret)?];
         let body = self.finish_body(body);
-        Ok(HostFn { name, results, body, loc: loc(self.here) })
+        Ok(HostFn { name, results, body, ruled: false, loc: loc(self.here) })
     }
 
     fn lower_function(&mut self, id: InstanceId) -> R<HostFn> {
@@ -161,7 +161,8 @@ impl<'p> Lower<'p> {
             false => vec![self.host_type(&ret)?],
         };
         let body = self.finish_body(body);
-        Ok(HostFn { name, results, body, loc: loc(self.here) })
+        let ruled = self.rule_of(id).is_some();
+        Ok(HostFn { name, results, body, ruled, loc: loc(self.here) })
     }
 
     fn body_span(&self, id: InstanceId) -> einlang_source::Span {

@@ -51,6 +51,8 @@ pub struct HostFn {
     pub results: Vec<HostType>,
     /// Parameters, instructions and results.
     pub body: Block,
+    /// Whether a rule of the user's replaces differentiating the body.
+    pub ruled: bool,
     /// Where it was written.
     pub loc: Loc,
 }

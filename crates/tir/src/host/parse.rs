@@ -75,9 +75,10 @@ fn item(c: &mut Cursor<'_>, program: &mut Program) -> Parsed<()> {
         }
         "fn" => {
             let name = c.ident()?;
+            let ruled = c.eat_word("ruled");
             c.expect("->")?;
             let (results, body) = (types(c)?, block(c)?);
-            program.functions.push(HostFn { name, results, body, loc: Loc::default() });
+            program.functions.push(HostFn { name, results, body, ruled, loc: Loc::default() });
         }
         "entry" => {
             program.entry = Some(c.ident()?);

@@ -93,7 +93,8 @@ impl Printer {
     }
 
     fn function(&mut self, function: &HostFn) {
-        self.start(&format!("fn {} -> ({}) ", function.name, join(&function.results)));
+        let ruled = if function.ruled { " ruled" } else { "" };
+        self.start(&format!("fn {}{ruled} -> ({}) ", function.name, join(&function.results)));
         self.block(&function.body);
         self.out.push('\n');
     }

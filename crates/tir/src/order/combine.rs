@@ -6,7 +6,7 @@
 //! known of two forms of two bindings is remembered, so the work grows with the pairs that are met
 //! and not with their combinations.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use super::depend::Dependence;
 use super::forms::offsets;
@@ -27,16 +27,24 @@ type Least<'a> = Box<dyn Fn(&Dependence, &[i64], &[i64]) -> Option<i64> + 'a>;
 /// A reader, what it reads, and the least distance between them.
 type Slack = (usize, usize, i64);
 
+/// The reads between two bindings, either way, and what is known of their candidates.
+struct Pair<'a> {
+    /// The place of the earlier one.
+    first: usize,
+    reads: Vec<&'a Dependence>,
+    /// The distances by the numbers of both candidates, once they were asked for, if all have bounds.
+    known: Vec<Vec<Option<Option<Vec<Slack>>>>>,
+}
+
 /// The combinations of one loop.
 pub(super) struct Combinations<'a> {
     /// The bindings with their candidates.
     lists: Vec<(usize, Vec<Vec<i64>>)>,
-    /// The reads between two places of the list, either way.
-    between: HashMap<(usize, usize), Vec<&'a Dependence>>,
+    /// For each place of the list, the pairs with earlier ones, in their order.
+    pairs: Vec<Vec<Pair<'a>>>,
     least: Least<'a>,
-    /// The distances between two candidates, each by its place and number, if all have bounds.
-    known: HashMap<(usize, usize, usize, usize), Option<Vec<Slack>>>,
     n_tries: usize,
+    n_pairs: usize,
 }
 
 impl<'a> Combinations<'a> {
@@ -47,7 +55,7 @@ impl<'a> Combinations<'a> {
     ) -> Combinations<'a> {
         let lists = side_by_side(lists, dependences);
         let place = |binding: usize| lists.iter().position(|list| list.0 == binding);
-        let mut between: HashMap<(usize, usize), Vec<&Dependence>> = HashMap::new();
+        let mut between: BTreeMap<(usize, usize), Vec<&Dependence>> = BTreeMap::new();
         for dependence in dependences {
             let ends = [dependence.reader, dependence.writer].map(|s| place(s.binding));
             if let [Some(reader), Some(writer)] = ends
@@ -57,7 +65,12 @@ impl<'a> Combinations<'a> {
                 between.entry(pair).or_default().push(dependence);
             }
         }
-        Combinations { lists, between, least, known: HashMap::new(), n_tries: 0 }
+        let mut pairs: Vec<Vec<Pair<'_>>> = lists.iter().map(|_| Vec::new()).collect();
+        for ((first, second), reads) in between {
+            let known = vec![Vec::new(); lists[first].1.len()];
+            pairs[second].push(Pair { first, reads, known });
+        }
+        Combinations { lists, pairs, least, n_tries: 0, n_pairs: 0 }
     }
 
     /// The first answer that one of the combinations gives.
@@ -78,12 +91,12 @@ impl<'a> Combinations<'a> {
             return visit(self.lists.iter().zip(chosen.iter()).map(pick).collect());
         };
         for number in 0..candidates.len() {
-            if self.n_tries >= MAX_TRIES || self.known.len() >= MAX_PAIRS {
+            if self.n_tries >= MAX_TRIES || self.n_pairs >= MAX_PAIRS {
                 return None;
             }
             let n_slacks = slacks.len();
-            let bounded = (0..at).all(|place| {
-                let more = self.between((place, chosen[place]), (at, number));
+            let bounded = (0..self.pairs[at].len()).all(|pair| {
+                let more = self.between(pair, chosen, (at, number));
                 more.map(|more| slacks.extend_from_slice(more)).is_some()
             });
             let bindings = self.lists[..=at].iter().map(|list| list.0);
@@ -100,22 +113,37 @@ impl<'a> Combinations<'a> {
         None
     }
 
-    /// The distances of the reads between two candidates, the earlier place first.
-    fn between(&mut self, first: (usize, usize), second: (usize, usize)) -> Option<&[Slack]> {
-        let Some(reads) = self.between.get(&(first.0, second.0)) else { return Some(&[]) };
-        let key = (first.0, first.1, second.0, second.1);
+    /// The distances of the reads between what was chosen for the earlier place of a pair and a candidate.
+    fn between(
+        &mut self,
+        pair: usize,
+        chosen: &[usize],
+        (at, number): (usize, usize),
+    ) -> Option<&[Slack]> {
         let (lists, least) = (&self.lists, &self.least);
-        let known = self.known.entry(key).or_insert_with(|| {
-            let (one, other) = (&lists[first.0], &lists[second.0]);
-            let (one_form, other_form) = (&one.1[first.1], &other.1[second.1]);
+        let Pair { first, reads, known } = &mut self.pairs[at][pair];
+        let (one, other) = (&lists[*first], &lists[at]);
+        let row = &mut known[chosen[*first]];
+        row.resize(other.1.len(), None);
+        let n_pairs = &mut self.n_pairs;
+        let found = row[number].get_or_insert_with(|| {
+            *n_pairs += 1;
+            let (one_form, other_form) = (&one.1[chosen[*first]], &other.1[number]);
             let slack = |read: &&Dependence| match read.reader.binding == one.0 {
                 true => Some((one.0, other.0, least(read, one_form, other_form)?)),
                 false => Some((other.0, one.0, least(read, other_form, one_form)?)),
             };
-            reads.iter().map(slack).collect()
+            reads.iter().map(slack).collect::<Option<Vec<_>>>().map(tightest)
         });
-        known.as_deref()
+        found.as_deref()
     }
+}
+
+/// Of several distances between the same two bindings, only the least matters.
+fn tightest(mut slacks: Vec<Slack>) -> Vec<Slack> {
+    slacks.sort_unstable();
+    slacks.dedup_by_key(|slack| (slack.0, slack.1));
+    slacks
 }
 
 /// The bindings in an order in which each after the first reads or is read by an earlier one, where

@@ -12,6 +12,7 @@ use einlang_tir::region::{Arg, Combiner, Inst, InstKind, Reduction, Region, Star
 use einlang_tir::types::Ident;
 
 use super::super::at_reads::kept;
+use super::n_long_axes;
 
 /// More groups than that are not looked at.
 const MOST_GROUPS: usize = 200;
@@ -39,14 +40,16 @@ pub(super) fn find_stream(module: &Module, n_axes: usize) -> Option<Stream> {
     }
     let kept = kept(module);
     let mut tried: Vec<Var> = Vec::new();
-    for binding in module.bindings().filter(|b| b.axes.len() >= n_axes && !kept.contains(&b.name)) {
+    for binding in module.bindings().filter(|b| n_long_axes(b) >= n_axes && !kept.contains(&b.name))
+    {
         for extent in binding.axes.iter().filter_map(|axis| axis.dim.extent.as_var()) {
             if extent.kind() != VarKind::Symbol || tried.contains(&extent) {
                 continue;
             }
             tried.push(extent);
             let found = Finding { module, extent, kept: &kept }.stream();
-            let long = |name: &Ident| module.binding(name).is_some_and(|b| b.axes.len() >= n_axes);
+            let long =
+                |name: &Ident| module.binding(name).is_some_and(|b| n_long_axes(b) >= n_axes);
             let found = found.filter(|stream| stream.members.keys().any(long));
             if found.is_some() {
                 return found;

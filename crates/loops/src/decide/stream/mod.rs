@@ -16,7 +16,7 @@
 mod blocks;
 mod members;
 
-use einlang_tir::module::Module;
+use einlang_tir::module::{Axis, Binding, Module};
 
 use self::blocks::in_blocks;
 use self::members::{Stream, find_stream};
@@ -51,10 +51,16 @@ pub fn stream_sums(module: Module) -> Module {
     }
 }
 
+/// How many axes of a tensor are not known to be short.
+pub(super) fn n_long_axes(binding: &Binding) -> usize {
+    let short = |axis: &&Axis| axis.dim.extent.as_constant().is_some();
+    binding.axes.len() - binding.axes.iter().filter(short).count()
+}
+
 /// Whether some tensor of a stream would be stored and has many axes.
 fn is_stored(module: &Module, stream: &Stream) -> bool {
     let Ok(alone) = decide_order(module, Storage::Window) else { return false };
     let here = |name| alone.tensor(name).is_some_and(|t| t.compute == Compute::Here);
-    let many = |name| module.binding(name).is_some_and(|b| b.axes.len() >= FEWEST_AXES);
+    let many = |name| module.binding(name).is_some_and(|b| n_long_axes(b) >= FEWEST_AXES);
     stream.members.keys().any(|name| here(name) && many(name))
 }

@@ -111,7 +111,13 @@ impl Host<'_> {
         let given: Vec<HostArg> = given.collect();
         let call = HostInst { results, kind: HostKind::Call(dual, args), loc };
         let body = Block { params, insts: vec![call], results: given };
-        self.program.functions.push(HostFn { name: name.clone(), results: floats, body, loc });
+        self.program.functions.push(HostFn {
+            name: name.clone(),
+            results: floats,
+            body,
+            ruled: false,
+            loc,
+        });
         Ok(name)
     }
 }

@@ -2,7 +2,7 @@
 //! of its values.
 
 use super::dual::Dual;
-use crate::ad::fault::R;
+use crate::ad::fault::{Fault, R};
 use crate::host::{Block, HostArg, HostDef, HostFn, HostInst, HostKind, HostType, Intrinsic};
 use crate::types::Ident;
 
@@ -200,12 +200,22 @@ impl Dual<'_, '_> {
         let Some(at) = found else { return Ok(dual) };
         self.host.expand_function(at)?;
         let function = self.host.program.functions[at].clone();
+        if function.ruled {
+            let what = "a rule of a function that is no tensor code: it recurs, prints or matches";
+            return Err(Fault::unsupported(what, self.loc));
+        }
         let mut own = Dual::new(self.host, function.loc);
         let body = own.body(&function.body, 0)?;
         let floats = function.results.iter().filter(|ty| own.host.carries(ty)).cloned();
         let results = function.results.iter().cloned().chain(floats.collect::<Vec<_>>()).collect();
         let loc = function.loc;
-        self.host.program.functions.push(HostFn { name: dual.clone(), results, body, loc });
+        self.host.program.functions.push(HostFn {
+            name: dual.clone(),
+            results,
+            body,
+            ruled: false,
+            loc,
+        });
         Ok(dual)
     }
 }
