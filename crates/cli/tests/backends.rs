@@ -137,6 +137,58 @@ fn windows_agree_at_awkward_extents() {
 }
 
 /// Lanes with and without a tail, gathers, folds and conditions in lanes, and rounds that are jammed.
+/// Rows that are computed together, steps that are taken at once, extremes along an axis.
+fn rows(n: usize) -> String {
+    format!(
+        "input n: i32 = {n};
+let x[i in 0..n, d in 0..5]: f64 = ((i * 37 + d * 11) % 23 - 7) as f64 / 9.0;
+let y[j in 0..n + 2, d in 0..5]: f64 = ((j * 29 + d * 7) % 19 - 8) as f64 / 8.0;
+fn mixed(x: [f64; N, D], y: [f64; M, D]) -> [f64; N, D] {{
+    let like[i, j] = sum[d](x[i, d] * y[j, d]);
+    let most[i] = max[j](like[i, j] where (i + j) % 3 != 1);
+    let weight[i, j] = exp(like[i, j] - most[i]) where (i + j) % 3 != 1 else 0.0;
+    let out[i, d] = sum[j](weight[i, j] * y[j, d]) / sum[j](weight[i, j]);
+    out
+}}
+fn norms(x: [f64; N, D]) -> [f64; N, D] {{
+    let mu[i] = mean[d](x[i, d]);
+    let var[i] = mean[d]((x[i, d] - mu[i]) ** 2);
+    let z[i, d] = (x[i, d] - mu[i]) / sqrt(var[i] + 0.01);
+    let out[i, d] = z[i, d] * tanh(z[i, d]);
+    out
+}}
+fn widest(w: [i32; N, N]) -> [i32; N, N] {{
+    let d[0, i, j] = w[i, j];
+    let d[k in 1..N + 1, i in 0..N, j in 0..N] = max(
+        d[k - 1, i, j],
+        min(d[k - 1, i, k - 1], d[k - 1, k - 1, j])
+    );
+    d[N]
+}}
+let w[i in 0..n, j in 0..n] = (i * 31 + j * 17) % 97 - 11;
+let a = mixed(x, y);
+let b = norms(x);
+let c = widest(w);
+let least[i in 0..n] = min[j](w[i, j] where w[i, j] > i);
+"
+    )
+}
+
+#[test]
+fn rows_and_pivots_agree_at_awkward_extents() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("main.ein");
+    for n in [0, 1, 2, 13, 47, 64, 65, 66] {
+        std::fs::write(&path, rows(n)).expect("a file");
+        let right = outputs(&path, "interp");
+        assert_eq!(right["a"]["shape"], serde_json::json!([n, 5]));
+        let bytecode = outputs(&path, "bytecode");
+        assert!(agree(&right, &bytecode, DOUBLE), "{n}: {right}\n{bytecode}");
+        let native = outputs(&path, "native");
+        assert!(agree(&right, &native, DOUBLE), "{n}: {right}\n{native}");
+    }
+}
+
 #[test]
 fn roles_change_nothing() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -105,6 +105,8 @@ frame! {
     team: extern "C" fn(*mut c_void, Part, *mut c_void, i64) -> i64,
     /// `(env) -> go on`
     barrier: extern "C" fn(*mut c_void) -> i64,
+    /// `(env, buffer, extents, bytes per dimension) -> place`
+    own: extern "C" fn(*mut c_void, u64, *const i64, *const i64) -> i64,
 }
 
 /// The function of a team: `(frame, argument, number of this thread, number of threads) -> code`.
@@ -152,6 +154,7 @@ impl<'a, 'm> Services<'a, 'm> {
             next,
             team,
             barrier,
+            own,
         }
     }
 
@@ -311,6 +314,21 @@ extern "C" fn team(env: *mut c_void, function: Part, argument: *mut c_void, work
         true => code,
         false => -1,
     }
+}
+
+/// Memory of the thread: what it had before, if that is as large as what it needs now.
+extern "C" fn own(env: *mut c_void, buffer: u64, extents: *const i64, _: *const i64) -> i64 {
+    let services = services(env);
+    let number = buffer as usize;
+    let rank = services.machine.shape(number).len();
+    // SAFETY: code passes one extent per axis of the buffer, which has some.
+    let wanted = unsafe { std::slice::from_raw_parts(extents, rank) };
+    let there = services.views.get(number).is_some_and(|view| !view.data.is_null());
+    let same = there && services.machine.shape(number) == wanted;
+    if !same && alloc(env, buffer, extents) == 0 {
+        return 0;
+    }
+    services.views.get(number).map_or(0, |view| view.data as i64)
 }
 
 /// One thread waits for nobody.

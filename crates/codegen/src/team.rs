@@ -7,6 +7,8 @@
 
 #![allow(unsafe_code)]
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -44,7 +46,14 @@ struct Member<'a> {
     common: &'a Common,
     team: &'a Team,
     number: usize,
+    /// The memory that only this thread uses, by buffer.
+    own: RefCell<HashMap<u64, Vec<Line>>>,
 }
+
+/// As much memory as a processor moves at once.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Line(#[allow(dead_code)] [u8; 64]);
 
 /// Runs a function on so many threads; its code, and how many rounds were counted.
 pub(crate) fn run(
@@ -72,7 +81,7 @@ pub(crate) fn run(
 }
 
 fn take_part(common: &Common, team: &Team, number: usize) {
-    let mut member = Member { common, team, number };
+    let mut member = Member { common, team, number, own: RefCell::default() };
     let env: *mut c_void = std::ptr::from_mut(&mut member).cast();
     // SAFETY: the frame of the kernel lives as long as the team.
     let outer = unsafe { &*common.frame };
@@ -92,6 +101,7 @@ fn take_part(common: &Common, team: &Team, number: usize) {
         next,
         team: nested,
         barrier,
+        own,
         ..*outer
     };
     let (number, total) = (number as u64, team.n_threads() as u64);
@@ -143,6 +153,31 @@ extern "C" fn copy(env: *mut c_void, to: u64, from: u64) -> i64 {
 extern "C" fn barrier(env: *mut c_void) -> i64 {
     let member = member(env);
     i64::from(member.team.barrier(member.number))
+}
+
+/// Memory of a thread, as much as it needs for some time. It is kept until the team ends.
+extern "C" fn own(env: *mut c_void, buffer: u64, _: *const i64, kept: *const i64) -> i64 {
+    let member = member(env);
+    // SAFETY: code passes how many factors there are, and then the factors.
+    let factors = unsafe { std::slice::from_raw_parts(kept.add(1), *kept as usize) };
+    let bytes = factors.iter().try_fold(1_usize, |bytes, factor| {
+        bytes.checked_mul(usize::try_from((*factor).max(0)).ok()?)
+    });
+    let Some(n_lines) = bytes.map(|bytes| bytes.div_ceil(size_of::<Line>()).max(1)) else {
+        return 0;
+    };
+    let mut own = member.own.borrow_mut();
+    let lines = own.entry(buffer).or_default();
+    if lines.len() < n_lines {
+        let more = n_lines - lines.len();
+        if !member.common.limits.allow(more.saturating_mul(size_of::<Line>()) as u64)
+            || lines.try_reserve_exact(more).is_err()
+        {
+            return 0;
+        }
+        lines.resize(n_lines, Line([0; 64]));
+    }
+    lines.as_mut_ptr() as i64
 }
 
 extern "C" fn tick(env: *mut c_void, rounds: u64) -> i64 {

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -147,9 +147,17 @@ pub struct Limits {
     steps: Option<u64>,
     deadline: Option<Instant>,
     interrupt: Interrupt,
+    /// The bytes that are left.
+    memory: Arc<AtomicU64>,
 }
 
 impl Limits {
+    /// Whether there are so many bytes left; they are taken then.
+    pub fn allow(&self, bytes: u64) -> bool {
+        let less = |left: u64| left.checked_sub(bytes);
+        self.memory.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
+    }
+
     /// Whether so many steps, the clock or somebody else ends the evaluation.
     pub fn are_reached(&self, n_steps: u64) -> bool {
         self.steps.is_some_and(|most| n_steps > most)
@@ -306,7 +314,13 @@ impl Meter {
     pub(crate) fn limits(&self) -> Limits {
         let options = &self.0.options;
         let steps = options.steps.map(|most| most.saturating_sub(self.0.steps.get()));
-        Limits { steps, deadline: options.deadline, interrupt: options.interrupt.clone() }
+        let memory = options.memory.saturating_sub(self.0.memory.get());
+        Limits {
+            steps,
+            deadline: options.deadline,
+            interrupt: options.interrupt.clone(),
+            memory: Arc::new(AtomicU64::new(memory)),
+        }
     }
 
     #[cold]

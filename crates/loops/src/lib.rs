@@ -19,6 +19,7 @@
 
 pub mod checkpoint;
 pub mod decide;
+mod delay;
 mod improve;
 pub mod ir;
 pub mod lower;

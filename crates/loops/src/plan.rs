@@ -9,8 +9,9 @@ use einlang_tir::types::Ident;
 use crate::checkpoint::Checkpoint;
 use crate::decide::{
     Storage, decide, decide_along_time, divide_cases, expect_sizes, find_replay, is_legal,
-    isolate_sums, join_producers, store_functions, stream_sums, widen_sums,
+    isolate_sums, join_producers, join_rows, store_functions, stream_sums, widen_sums,
 };
+use crate::delay::delay_updates;
 use crate::improve::{hold_budget, improve};
 use crate::ir::Kernel;
 use crate::lower::{NotLowered, lower};
@@ -78,7 +79,7 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
             }
             (_, segments) => {
                 trajectories = segments.map(|(_, schedule)| trajectories_of(&schedule));
-                module = join_producers(prepared(module, &ctx));
+                module = join_rows(join_producers(prepared(module, &ctx)));
                 let mut schedule = decide(&module, choices.storage)?;
                 expect_sizes(&module, &choices.shapes, &mut schedule);
                 schedule
@@ -95,7 +96,7 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
 
 /// A module with the clauses and sums that its schedule is decided for.
 fn prepared(module: Module, ctx: &Ctx) -> Module {
-    stream_sums(store_functions(widen_sums(divide_cases(module, ctx), ctx)))
+    stream_sums(store_functions(widen_sums(divide_cases(delay_updates(module), ctx), ctx)))
 }
 
 /// A module of more groups is cut into segments only where that is asked for.

@@ -41,6 +41,10 @@ impl<'c> Emit<'c, '_> {
                 state
             }
         };
+        if let (Some(width), None) = (self.extreme_lanes(fold), self.few_of(fold)) {
+            self.extreme(fold, &state, width)?;
+            return self.end_fold(fold, &state);
+        }
         match &state.sum {
             _ if fold.key.is_some() => self.visits(fold, &state)?,
             Some(sum) if fold.resume.is_none() && fold.ranges.len() == 1 => {
@@ -56,6 +60,11 @@ impl<'c> Emit<'c, '_> {
             _ => self.rounds(&fold.ranges, fold, &state, state.next)?,
         }
         self.end_fold(fold, &state)
+    }
+
+    /// The rounds of a fold with one index, if they are few.
+    fn few_of(&self, fold: &Fold) -> Option<std::ops::Range<i64>> {
+        fold.ranges.first().and_then(|range| self.few(range))
     }
 
     fn begin_fold(&mut self, fold: &Fold) -> Result<State<'c>> {

@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use einlang_loops::ir::{Access, Buffer, BufferId, Layout, Stmt, Subscript};
-use einlang_loops::threads::MOST_ON_STACK;
+use einlang_loops::threads::{MOST_ON_STACK, is_of_thread};
 use einlang_tir::types::Elem;
 use inkwell::IntPredicate;
 use inkwell::llvm_sys::core::LLVMBuildGEP2;
@@ -24,7 +24,7 @@ const CACHE_LINE: u32 = 64;
 
 /// The slots of one buffer.
 pub(super) struct Slots<'c> {
-    data: PointerValue<'c>,
+    pub(super) data: PointerValue<'c>,
     marks: PointerValue<'c>,
     extents: Vec<PointerValue<'c>>,
     strides: Vec<PointerValue<'c>>,
@@ -174,7 +174,7 @@ impl<'c> Emit<'c, '_> {
     }
 
     /// Sets the extents and the strides that follow from them.
-    fn set_shape(&self, buffer: usize, extents: &[IntValue<'c>]) -> Result<()> {
+    pub(super) fn set_shape(&self, buffer: usize, extents: &[IntValue<'c>]) -> Result<()> {
         let of = &self.kernel.buffers[buffer];
         let mut stride = self.i64(1);
         let (slots, zero) = (&self.buffers[buffer], self.i64(0));
@@ -201,7 +201,7 @@ impl<'c> Emit<'c, '_> {
     }
 
     /// The extents of a buffer as the kernel computes them.
-    fn wanted(&self, of: &Buffer) -> Result<Vec<IntValue<'c>>> {
+    pub(super) fn wanted(&self, of: &Buffer) -> Result<Vec<IntValue<'c>>> {
         let mut extents = Vec::with_capacity(of.dims.len());
         for dim in &of.dims {
             let mut known = true;
@@ -263,6 +263,9 @@ impl<'c> Emit<'c, '_> {
         if self.on_stack(number)? {
             let extents = self.wanted(&self.kernel.buffers[number])?;
             return self.set_shape(number, &extents);
+        }
+        if is_of_thread(&self.kernel.buffers[number]) {
+            return self.own(number);
         }
         if self.threads.is_some_and(|threads| threads.divided) {
             return Err(Refused("a thread needs memory of its own".to_owned()));
@@ -433,8 +436,17 @@ impl<'c> Emit<'c, '_> {
         buffer: usize,
         position: IntValue<'c>,
     ) -> Result<BasicValueEnum<'c>> {
-        let elem = self.kernel.buffers[buffer].elem;
         let place = self.place(buffer, position)?;
+        self.load_from(buffer, place)
+    }
+
+    /// The element of a buffer at a place.
+    pub(super) fn load_from(
+        &self,
+        buffer: usize,
+        place: PointerValue<'c>,
+    ) -> Result<BasicValueEnum<'c>> {
+        let elem = self.kernel.buffers[buffer].elem;
         let value = self.builder.build_load(self.memory_type(elem), place, "element")?;
         self.tell(buffer, value.as_instruction_value())?;
         match elem {

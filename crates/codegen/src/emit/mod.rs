@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `stmt.rs` | statements, branches, loops |
 //! | `index.rs` | index expressions, bounds, conditions on indices |
-//! | `memory.rs` | buffers: where they lie, addresses, tests |
+//! | `memory.rs`, `own.rs` | buffers: where they lie, addresses, tests; memory of one thread |
 //! | `op.rs`, `cast.rs`, `narrow.rs` | scalar operations, conversions, narrow floats |
 //! | `math.rs` | elementary functions |
 //! | `fold.rs`, `sums.rs`, `keys.rs` | folds, sums in pairs, reductions by keys |
@@ -27,6 +27,7 @@ mod math;
 mod memory;
 mod narrow;
 mod op;
+mod own;
 mod service;
 mod short;
 mod stmt;

@@ -86,7 +86,7 @@ pub(super) fn source(name: &str, frame: &[&str], functions: &str) -> Result<Stri
             "env" => ("void *".to_owned(), "env".to_owned()),
             "sizes" | "views" => ("const void *".to_owned(), (*field).to_owned()),
             "alloc" | "free" | "grow" | "copy" | "tick" | "scalar" | "call" | "sorted"
-            | "add_key" | "sort" | "visit" | "next" => {
+            | "add_key" | "sort" | "visit" | "next" | "own" => {
                 ("void (*".to_owned(), format!("(void (*)(void))service_{field}"))
             }
             // Code in libraries has no teams.

@@ -110,6 +110,18 @@ static int64_t service_alloc(void *e, uint64_t buffer, const int64_t *extents) {
     return reserve(env, buffer, total, 0);
 }
 
+/* Memory of one thread: what it had before, if that is as large as what it needs now. */
+static int64_t service_own(void *e, uint64_t buffer, const int64_t *extents, const int64_t *kept) {
+    environment *env = e;
+    const buffer_info *info = &env->of->buffers[buffer];
+    int32_t same = env->views[buffer].data != NULL;
+    (void)kept;
+    for (int32_t axis = 0; axis < info->rank; axis++)
+        same = same && env->memory[buffer].shape[axis] == extents[axis];
+    if (!same && !service_alloc(e, buffer, extents)) return 0;
+    return (int64_t)(intptr_t)env->views[buffer].data;
+}
+
 static int64_t service_free(void *e, uint64_t buffer) {
     environment *env = e;
     free(env->views[buffer].data);

@@ -66,7 +66,7 @@ pub(super) fn along<'n>(nest: &'n Nest, number: usize, tensor: &TensorSchedule) 
 }
 
 /// The form of a tensor in a loop, if all its clauses have the same one.
-pub(super) fn own_form(forms: &Forms, number: usize) -> Option<&Form> {
+pub(crate) fn own_form(forms: &[(Statement, Form)], number: usize) -> Option<&Form> {
     let mut own = forms.iter().filter(|(s, _)| s.binding == number).map(|(_, form)| form);
     let first = own.next()?;
     own.all(|form| form == first).then_some(first)

@@ -42,3 +42,6 @@ pub(super) const TILE_OF_STATES: i64 = 4;
 
 /// A function such as an exponential, in operations.
 pub(super) const SLOW: f64 = 20.0;
+
+/// The rows of a softmax and the like that are computed together, as many as stay in a cache.
+pub(super) const ROWS_TOGETHER: i64 = 48;

@@ -14,6 +14,7 @@
 //! | `fuse.rs` | whether base clauses and producers run in the loop of a recurrence |
 //! | `windows.rs`, `along.rs`, `distance.rs`, `extremes.rs` | how many planes are kept |
 //! | `private.rs` | what belongs to one tile |
+//! | `rows.rs` | what is computed row by row, so that rows stay in caches |
 //! | `roles.rs`, `tiles.rs` | lanes, and tiles of contractions |
 //! | `strips.rs`, `ensembles.rs` | grids by their diagonals, many recurrences side by side |
 //! | `small.rs` | which sizes of a call have code of their own |
@@ -35,6 +36,7 @@ mod legal;
 mod private;
 mod replay;
 mod roles;
+mod rows;
 mod small;
 mod stream;
 mod strips;
@@ -54,6 +56,7 @@ use self::windows::{Observers, fold_storage};
 use crate::lower::NotLowered;
 use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule, TensorSchedule};
 
+pub(crate) use along::own_form;
 pub(crate) use at_reads::whole_uses;
 pub use cases::divide_cases;
 pub use functions::store_functions;
@@ -61,6 +64,7 @@ pub use join::join_producers;
 pub use legal::is_legal;
 pub use replay::find_replay;
 pub(crate) use replay::{is_fixed, isolate_sums, sum_of, sum_over};
+pub use rows::join_rows;
 pub(crate) use small::expect_sizes;
 pub use stream::stream_sums;
 pub use widen::widen_sums;

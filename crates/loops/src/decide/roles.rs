@@ -18,6 +18,7 @@ use super::cost::{
     WAITING,
 };
 use super::ensembles::run_ensembles;
+use super::rows::run_rows;
 use super::strips::run_diagonals;
 use super::tiles::{Tiling, rows_axis};
 use super::windows::Observers;
@@ -29,6 +30,9 @@ use crate::schedule::{GroupSchedule, Nest, Role, Schedule};
 pub(super) fn choose_roles(module: &Module, storage: Storage, schedule: &mut Schedule) {
     let works = Works::new(module, schedule);
     reorder_recurrences(module, storage, &works, schedule);
+    if storage == Storage::Window {
+        put_rows_outside(module, &works, schedule);
+    }
     choose_lanes(module, &works, schedule);
 }
 
@@ -72,6 +76,25 @@ fn choose_lanes(module: &Module, works: &Works<'_>, schedule: &mut Schedule) {
         chains |= choosing.chains;
     }
     schedule.chains = chains;
+}
+
+/// Loops over rows around what is computed from whole rows.
+fn put_rows_outside(module: &Module, works: &Works<'_>, schedule: &mut Schedule) {
+    let several = |group: &&Group| group.bindings.len() > 1;
+    let groups: Vec<&Group> = module.groups.iter().filter(several).collect();
+    if groups.is_empty() {
+        return;
+    }
+    let observers = Observers::of(module);
+    for group in groups {
+        let first = group.bindings.first().map(|binding| &binding.name);
+        let place = schedule.groups.iter_mut();
+        let mut place = place.filter(|g| g.tensors.first().map(|t| &t.name) == first);
+        let Some(decided) = place.next() else { continue };
+        if let Some(changed) = run_rows(module, group, decided, works, &observers) {
+            *decided = changed;
+        }
+    }
 }
 
 /// Recurrences that run better in another order than the one that was found.
@@ -142,6 +165,12 @@ impl Choosing<'_> {
             Nest::Phases(phases) => {
                 phases.iter_mut().for_each(|phase| self.nest(phase, around, decided));
             }
+            // A loop over tiles leaves the order inside them open.
+            Nest::Loop { tile: Some(width), inner, .. } => {
+                let outer = self.tiling.tiled_by.replace(*width);
+                self.nest(inner, around, decided);
+                self.tiling.tiled_by = outer;
+            }
             Nest::Loop { forms, inner, .. } => {
                 around.push(forms.clone());
                 self.nest(inner, around, decided);
@@ -201,6 +230,19 @@ impl Choosing<'_> {
     }
 }
 
+/// The axis along which the points of a clause would run in lanes if nothing were around it.
+pub(super) fn axis_of_lanes(binding: &Binding, work: &Work) -> Option<usize> {
+    let all: Vec<usize> = (0..binding.axes.len()).collect();
+    let candidates = all.iter().filter_map(|axis| {
+        let (var, rows) = (binding.axes[*axis].var, rows_axis(binding, work, *axis, &all));
+        lanes_of(binding, work, *axis, &|access| {
+            rows.is_some() && access.along.is_some() && access.step(var) != Step::Same
+        })
+    });
+    let best = candidates.reduce(|a, b| if b.cost <= a.cost { b } else { a })?;
+    (!work.scalar && best.cost < scalar_cost(work)).then_some(best.axis)
+}
+
 /// The axes of a statement that no loop around moves along. `None` if some loop moves along several.
 fn free_axes(statement: Statement, binding: &Binding, around: &Around) -> Option<Vec<usize>> {
     let mut free: Vec<usize> = (0..binding.axes.len()).collect();
@@ -254,7 +296,7 @@ pub(super) fn fitting(width: u32, extent: Option<i64>) -> u32 {
 fn scalar_cost(work: &Work) -> f64 {
     let in_parts =
         |access: &&Access| access.along.is_none_or(|along| access.step(along) != Step::Far);
-    let fast = work.n_slow[1] == 0 && work.n_folds == work.n_sums;
+    let fast = work.n_slow[1] == 0 && work.n_folds == work.n_sums + work.n_extremes;
     let parts = fast && work.reads.iter().all(|access| in_parts(&access));
     let term = if parts { IN_PARTS } else { SCALAR };
     let reads: f64 = work
@@ -263,8 +305,9 @@ fn scalar_cost(work: &Work) -> f64 {
         .map(|access| if access.along.is_some() { TERMS * term } else { SCALAR })
         .sum();
     let ops = work.n_ops[0] as f64 * SCALAR + work.n_ops[1] as f64 * TERMS * term;
-    let waiting = (work.n_folds - work.n_sums) as f64 * TERMS * WAITING;
-    let sums = work.n_sums as f64 * TERMS * term;
+    let n_parts = work.n_sums + if parts { work.n_extremes } else { 0 };
+    let waiting = work.n_folds.saturating_sub(n_parts) as f64 * TERMS * WAITING;
+    let sums = n_parts as f64 * TERMS * term;
     let slow = SLOW * (work.n_slow[0] as f64 + TERMS * work.n_slow[1] as f64);
     reads + ops + slow + waiting + sums + SCALAR
 }

@@ -19,6 +19,8 @@ pub(super) struct Tiling<'m> {
     vars: &'m Vars,
     /// The tensors outside the group that lie in memory as a whole.
     whole: Vec<Ident>,
+    /// How many rows the tile around has, if there is one.
+    pub(super) tiled_by: Option<i64>,
 }
 
 impl<'m> Tiling<'m> {
@@ -36,7 +38,7 @@ impl<'m> Tiling<'m> {
                 whole.push(binding.name.clone());
             }
         }
-        Tiling { vars: module.vars.names(), whole }
+        Tiling { vars: module.vars.names(), whole, tiled_by: None }
     }
 
     /// The nest of a contraction, whose operands are packed.
@@ -88,7 +90,7 @@ impl<'m> Tiling<'m> {
             nest = nested(axis, Some(together), Role::Par, nest);
         }
         nest = nested(lanes.axis, Some(i64::from(width)), Role::Par, nest);
-        if n_rows.is_none_or(|n| n > CACHED_ROWS) {
+        if self.tiled_by.is_none() && n_rows.is_none_or(|n| n > CACHED_ROWS) {
             nest = nested(axis, Some(CACHED_ROWS), Role::Par, nest);
         }
         for other in others.into_iter().rev() {

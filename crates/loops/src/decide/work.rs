@@ -77,6 +77,8 @@ pub(super) struct Work {
     /// How many reductions there are, and how many of them are sums of floats in any association.
     pub(super) n_folds: usize,
     pub(super) n_sums: usize,
+    /// How many of them are minima or maxima.
+    pub(super) n_extremes: usize,
     /// The widest element of what is computed with, in bytes.
     pub(super) bytes: u32,
     /// Why it cannot run in lanes: it may trap, asks the surroundings, or has bounds of its own.
@@ -221,6 +223,8 @@ impl Walk<'_, '_> {
         let sum = matches!(reduction.combine, Combiner::Op(Op::Add));
         self.work.n_folds += 1;
         self.work.n_sums += usize::from(sum && float && reduction.flags.reassociable);
+        let extreme = matches!(reduction.combine, Combiner::Op(Op::Min | Op::Max));
+        self.work.n_extremes += usize::from(extreme && plain);
         for set in reduction.domain.sets() {
             for var in set.vars() {
                 match self.places.get(&var) {

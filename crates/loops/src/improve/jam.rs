@@ -5,7 +5,7 @@
 //! in registers. Fewer than `U` rounds run as they were, and so do those after the first `U`. Rounds of such a loop are independent, so
 //! their statements may be interleaved.
 
-use einlang_index::{Affine, Constraint, Domain, MinMax, Quasi, Set, Vars};
+use einlang_index::{Affine, Constraint, Domain, MinMax, Quasi, Set, Var, Vars};
 
 use super::copy::Copy;
 use super::rewrite::{blocks, next_value_of};
@@ -49,11 +49,12 @@ impl Jam<'_> {
         let full = has_rounds(&range.lo, &range.hi, i64::from(n))?;
         let name = self.vars.name(range.var).unwrap_or("i").trim_end_matches('\'').to_owned();
         let base = self.vars.index(&name);
+        let (fixed, body) = apart(&of.body, range.var);
         let mut copy = Copy::new(self.next, self.vars);
         let mut copies = Vec::with_capacity(n as usize);
         for at in 0..i64::from(n) {
             let is = Quasi::from(base).add_constant(at).ok()?;
-            copies.push(copy.block_at(&of.body, range.var, &is)?.stmts);
+            copies.push(copy.block_at(&body, range.var, &is)?.stmts);
         }
         let next = Range { lo: range.lo.add_constant(i64::from(n)).ok()?, ..range.clone() };
         // Where there are more rounds than that, the others follow one by one.
@@ -62,7 +63,8 @@ impl Jam<'_> {
             false => Some(copy.block_at(&of.body, range.var, &Quasi::from(range.var))?),
         };
         self.next = copy.next;
-        let mut stmts = vec![Stmt::Bind { var: base, expr: range.lo.clone() }];
+        let mut stmts = fixed;
+        stmts.push(Stmt::Bind { var: base, expr: range.lo.clone() });
         stmts.extend(self.jam(copies)?);
         stmts.extend(beyond.map(|body| {
             let beyond = Loop { range: next, role: Role::Seq, own: false, until: None, body };
@@ -143,6 +145,28 @@ impl Jam<'_> {
         }
         matches!(fold.combine, Combine::Block { .. }).then_some(fold)
     }
+}
+
+/// What a body binds first that is the same in every round, and the rest of it: the bounds of loops
+/// inside then are the same for all copies.
+fn apart(body: &Block, var: Var) -> (Vec<Stmt>, Block) {
+    let (mut fixed, mut rest, mut changing) = (Vec::new(), Vec::new(), vec![var]);
+    for stmt in &body.stmts {
+        if let Stmt::Bind { var, expr } = stmt {
+            let mut same = !changing.contains(var);
+            expr.for_each_var(&mut |var| same &= !changing.contains(&var));
+            if same {
+                fixed.push(stmt.clone());
+                continue;
+            }
+            changing.push(*var);
+        }
+        if let Stmt::Param { var, .. } = stmt {
+            changing.push(*var);
+        }
+        rest.push(stmt.clone());
+    }
+    (fixed, Block { stmts: rest, results: body.results.clone() })
 }
 
 /// Two folds over the same points as one.

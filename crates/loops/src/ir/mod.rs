@@ -88,7 +88,8 @@ pub struct Buffer {
     pub dims: Vec<BufferDim>,
     /// Whether it is remembered which elements were stored.
     pub marks: bool,
-    /// Whether it lies on the stack where its size is a constant.
+    /// Whether it lies on the stack where its size is a constant, and, if it keeps a window only, in
+    /// memory of the thread where it is not.
     pub stack: bool,
     /// Where the tensor was defined.
     pub loc: Loc,

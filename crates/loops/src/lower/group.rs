@@ -48,13 +48,17 @@ impl Lower<'_> {
             self.pack(pack, out)?;
         }
         let mut open = Vec::new();
-        for (binding, tensor) in group.bindings.iter().zip(&schedule.tensors) {
+        let outer = self.own_memory.clone();
+        for (number, (binding, tensor)) in group.bindings.iter().zip(&schedule.tensors).enumerate()
+        {
             let until = group.until.as_ref().map(|until| until.extent);
             let (id, grows) = self.memory(binding, tensor, until)?;
             if grows {
                 open.push(id);
             }
-            out.push(Stmt::Alloc(id));
+            if !self.is_of_round(&schedule, number, id) {
+                out.push(Stmt::Alloc(id));
+            }
         }
         let names = group.bindings.iter().map(|binding| binding.name.clone()).collect();
         self.around.push(super::Around { names, n_loops: self.loops.len() });
@@ -65,6 +69,7 @@ impl Lower<'_> {
         let domains = self.domains(group)?;
         self.nest(group, &schedule.nest, domains, until, out)?;
         self.around.pop();
+        self.own_memory = outer;
         self.panels = panels;
         Ok(())
     }

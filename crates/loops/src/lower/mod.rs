@@ -21,6 +21,7 @@
 //! | `sums.rs`, `carry.rs` | sums over time, added up segment by segment |
 //! | `integers.rs` | sizes that kernels compute |
 //! | `symbols.rs` | symbols, entry checks |
+//! | `own.rs` | memory of one round of a loop |
 //! | `free.rs` | when memory is given back |
 
 mod bound;
@@ -34,6 +35,7 @@ mod keyed;
 mod moves;
 mod nest;
 mod open;
+mod own;
 mod pack;
 mod peel;
 mod read;
@@ -188,6 +190,8 @@ struct Lower<'m> {
     inlined: HashMap<Var, Quasi>,
     /// Entry checks and inputs that wait for symbols.
     waiting: Vec<symbols::Waiting>,
+    /// The buffers that get memory in each round of a loop, with its depth.
+    own_memory: Vec<(usize, BufferId)>,
     depth: usize,
 }
 
@@ -243,6 +247,7 @@ impl<'m> Lower<'m> {
             opening: None,
             inlined: HashMap::new(),
             waiting: Vec::new(),
+            own_memory: Vec::new(),
             depth: 0,
         }
     }

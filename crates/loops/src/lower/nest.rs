@@ -103,6 +103,7 @@ impl Lower<'_> {
         let (of_first, others) = divided(inside, var, first, &self.context)?;
         let (stmts, ()) = self.scoped(|lower, out| {
             lower.bind(var, Quasi::from(first), out)?;
+            lower.give_own_memory(lower.loops.len() + 1, out);
             lower.nest(group, rounds.inner, of_first, None, out)
         })?;
         out.extend(stmts);
@@ -143,6 +144,7 @@ impl Lower<'_> {
         self.context = self.context.intersect(&before).unwrap_or(outer.clone());
         let loc_until = open.as_ref().map(|open| open.until.extent);
         let (stmts, condition) = self.in_loop(var, down, |lower, out| {
+            lower.give_own_memory(lower.loops.len(), out);
             if let ([set], true) = (projected.sets(), loc_until.is_none())
                 && let Ok(bounds) = Set::new(set.constraints().filter(|c| is_bound(c, var)))
                 && let Ok(context) = lower.context.intersect(&bounds)

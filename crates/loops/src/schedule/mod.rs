@@ -78,7 +78,8 @@ pub struct TensorSchedule {
     /// The dimensions of its memory as linear forms of its axes; the axes themselves if there is
     /// none.
     pub map: Vec<Vec<i64>>,
-    /// Whether it lies on the stack where its size is a constant.
+    /// Whether it lies on the stack where its size is a constant, and, if it keeps a window only, in
+    /// memory of the thread where it is not.
     pub stack: bool,
 }
 

@@ -1,12 +1,21 @@
 //! Memory of one thread.
 
-use crate::ir::{Buffer, Layout};
+use crate::ir::{Buffer, BufferDim, Layout};
 
 /// The most elements of a buffer on the stack.
 pub const MOST_ON_STACK: i64 = 256;
 
-/// Whether a buffer always lies on the stack, so that every thread that gives it memory has its own.
-pub(super) fn is_private(buffer: &Buffer) -> bool {
+/// Whether a buffer is memory of a thread, so that every thread that gives it memory has its own: it
+/// always lies on the stack, or keeps no more than a window, of which nothing is read that was not stored.
+pub fn is_private(buffer: &Buffer) -> bool {
+    if !buffer.stack || buffer.marks {
+        return false;
+    }
+    let is_window = |dim: &BufferDim| matches!(dim.layout, Layout::Mod(_));
+    let closed = buffer.dims.iter().all(|dim| dim.layout != Layout::Open);
+    if closed && buffer.dims.iter().any(is_window) {
+        return true;
+    }
     let mut size = 1_i64;
     for dim in buffer.dims.iter().rev() {
         let kept = match dim.layout {
@@ -19,5 +28,5 @@ pub(super) fn is_private(buffer: &Buffer) -> bool {
             _ => return false,
         }
     }
-    buffer.stack && !buffer.marks
+    true
 }

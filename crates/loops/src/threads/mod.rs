@@ -29,7 +29,7 @@ use einlang_index::Var;
 use self::apart::Apart;
 use self::fence::check_barriers;
 use self::form::{Form, last_uses};
-pub use self::memory::MOST_ON_STACK;
+pub use self::memory::{MOST_ON_STACK, is_private as is_of_thread};
 use self::places::{Scope, Walk};
 use crate::ir::{Kernel, Stmt, each_stmt};
 

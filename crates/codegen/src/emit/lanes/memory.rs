@@ -13,6 +13,7 @@ use inkwell::values::{
     ValueKind, VectorValue,
 };
 
+use super::Lanes;
 use crate::emit::{Emit, Refused, Result};
 
 /// A subscript: the same in all lanes, a number and a step, or anything.
@@ -224,12 +225,12 @@ impl<'c> Emit<'c, '_> {
         let elem = self.kernel.buffers[number].elem;
         let value = match self.positions(number, &along, width)? {
             Position::Same(position) => {
-                // With no lane there may be no such element.
-                if self.lanes.as_ref().is_some_and(|lanes| lanes.divided) {
-                    let position = self.splat(position.into(), width)?;
-                    return self.gathered(number, position, width);
-                }
-                return self.load_at(number, position);
+                return match &self.lanes {
+                    Some(Lanes { divided: true, mask: Some(mask), .. }) => {
+                        self.load_for_some(number, position, *mask)
+                    }
+                    _ => self.load_at(number, position),
+                };
             }
             Position::Run(position, up) => self.run(number, position, up, width)?,
             Position::Any(position) => return self.gathered(number, position, width),

@@ -12,15 +12,19 @@
 //! | `check.rs` | which loops can be emitted like that; the others stay scalar |
 //! | `large.rs` | which bodies are emitted once |
 //! | `memory.rs` | loads, stores and tests of subscripts |
+//! | `uniform.rs` | loads of elements that all lanes have in common |
 //! | `op.rs` | operations on vectors |
+//! | `extremes.rs` | minima and maxima, whose terms are lanes |
 //!
 //! Invariant: lanes never mix, so the number of lanes changes no bit of a result.
 
 mod check;
+mod extremes;
 mod large;
 mod memory;
 mod op;
 mod steps;
+mod uniform;
 
 use einlang_index::{MinMax, Quasi, Var};
 use einlang_loops::ir::{Block, Fold, Loop, Range};

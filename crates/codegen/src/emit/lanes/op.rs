@@ -42,7 +42,7 @@ impl<'c> Emit<'c, '_> {
         }
     }
 
-    fn wide_float(
+    pub(super) fn wide_float(
         &self,
         op: Op,
         elem: Elem,
@@ -90,7 +90,7 @@ impl<'c> Emit<'c, '_> {
         }))
     }
 
-    fn wide_integer(
+    pub(super) fn wide_integer(
         &self,
         op: Op,
         x: &[VectorValue<'c>],
