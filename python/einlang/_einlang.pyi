@@ -5,7 +5,6 @@ from ._errors import Diagnostic
 
 __version__: str
 has_native: bool
-is_optimised: bool
 
 def main(args: list[str]) -> int: ...
 def explain(code: str) -> str | None:

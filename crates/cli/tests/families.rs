@@ -7,9 +7,18 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// None, one, and one less and one more than vectors, tiles and blocks.
-const EXTENTS: &[[usize; 3]] =
-    &[[0, 3, 2], [1, 1, 1], [2, 5, 0], [3, 17, 33], [13, 7, 16], [34, 16, 9], [65, 13, 5]];
+/// None, one, and one less and one more than vectors, tiles, and blocks of rows and of steps.
+const EXTENTS: &[[usize; 3]] = &[
+    [0, 3, 2],
+    [1, 1, 1],
+    [2, 5, 0],
+    [3, 17, 33],
+    [13, 7, 16],
+    [34, 16, 9],
+    [65, 13, 5],
+    [97, 6, 5],
+    [3, 4, 130],
+];
 
 /// How far sums and functions may be apart, relative to the largest number of a tensor.
 fn rounding(elem: &str) -> f64 {

@@ -53,7 +53,7 @@ struct Member<'a> {
 /// As much memory as a processor moves at once.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Line(#[allow(dead_code)] [u8; 64]);
+struct Line(#[expect(dead_code, reason = "only where it lies matters")] [u8; 64]);
 
 /// Runs a function on so many threads; its code, and how many rounds were counted.
 pub(crate) fn run(

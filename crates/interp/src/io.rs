@@ -76,8 +76,7 @@ pub trait Io {
         result: &HostType,
     ) -> Result<HostValue, Stop> {
         let _ = (names, args, result);
-        let message = format!("`{path}` cannot be called: no Python runs this program");
-        Err(Stop::new(StopCode::Python, message))
+        Err(no_python(path))
     }
 
     /// Saves a tensor to a file in a format.
@@ -85,6 +84,12 @@ pub trait Io {
         let _ = tensor;
         Err(unavailable("save", format, path))
     }
+}
+
+/// A function of Python cannot be called, because Python does not host the program.
+pub fn no_python(path: &str) -> Stop {
+    let message = format!("`{path}` cannot be called: no Python runs this program");
+    Stop::new(StopCode::Python, message)
 }
 
 fn unavailable(verb: &str, format: &str, path: &str) -> Stop {

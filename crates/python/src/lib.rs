@@ -43,7 +43,6 @@ fn _einlang(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<program::Program>()?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("has_native", cfg!(feature = "llvm"))?;
-    module.add("is_optimised", !cfg!(debug_assertions))?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(explain, module)?)?;
     module.add_function(wrap_pyfunction!(lent_address, module)?)?;

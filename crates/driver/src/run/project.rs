@@ -3,7 +3,7 @@
 
 use std::io;
 
-use einlang_interp::io::Io;
+use einlang_interp::io::{Io, no_python};
 use einlang_interp::stop::{Stop, StopCode};
 use einlang_interp::tensor::TensorValue;
 use einlang_interp::value::HostValue;
@@ -181,10 +181,7 @@ impl Io for ProjectIo<'_> {
     ) -> Result<HostValue, Stop> {
         match &mut self.python {
             Some(python) => python.call(path, names, args, result),
-            None => {
-                let message = format!("`{path}` cannot be called: no Python runs this program");
-                Err(Stop::new(StopCode::Python, message))
-            }
+            None => Err(no_python(path)),
         }
     }
 

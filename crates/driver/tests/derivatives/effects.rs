@@ -1,11 +1,13 @@
 //! Printing changes no derivative: neither of values that were printed before the request, nor of
 //! values that went through functions which print.
 
+use einlang_driver::Session;
+use einlang_source::MemoryWorld;
 use einlang_testkit::generate::Source;
 use einlang_tir::passes::Mode;
 
 use super::program::{Made, program};
-use super::{build, close, n_programs, run};
+use super::{build, close, n_programs, run, words};
 
 /// Functions that print and give back what they take.
 const TOLD: &str = "fn told0(x: f64) -> f64 { print(\"told\"); x * 1.0 }\n\
@@ -87,4 +89,23 @@ fn printing_changes_no_derivative() {
     let n = n_programs() / 4;
     let n_compared: usize = (2_000_000..2_000_000 + n).map(check).sum();
     assert!(n_compared as u64 >= n, "only {n_compared} derivatives were compared");
+}
+
+/// What a rule says is never passed over: where it cannot be used, the request is refused.
+#[test]
+fn rules_of_functions_that_print_or_recur_are_not_passed_over() {
+    let world = MemoryWorld::new();
+    for body in ["print(\"told\"); x * x", "if x > 10.0 { x } else { told(x * 2.0) }"] {
+        let text = format!(
+            "fn told(x: f64) -> f64 {{ {body} }}\n@fn told(x) {{ 100.0 * @x }}\n\
+             let a: f64 = 3.0;\nlet y = told(a);\nlet d = @y / @a;\nprint(d);\n"
+        );
+        let mut session = Session::new(&world);
+        let file = session.add_text("generated.ein", text.as_str());
+        let refused = match session.build(file) {
+            Ok(_) => panic!("the rule was passed over\n{text}"),
+            Err(failure) => words(&failure),
+        };
+        assert!(refused.starts_with("E0999") && refused.contains("a rule"), "{refused}\n{text}");
+    }
 }
