@@ -13,6 +13,9 @@ use crate::types::{Elem, Ident};
 /// A function and the types of what it captures.
 pub(super) type Candidate = (Ident, Vec<HostType>);
 
+/// A function value and its arguments, each with what is beside it.
+type With<'c> = ((&'c HostArg, &'c HostArg), (&'c [HostArg], &'c [HostArg]));
+
 impl Host<'_> {
     /// The functions that a value of a function type may be.
     pub(super) fn candidates(&self, ty: &HostType) -> Vec<Candidate> {
@@ -113,7 +116,7 @@ impl Dual<'_, '_> {
         &mut self,
         function: &Ident,
         types: &[HostType],
-        ((value, tangent), (values, tangents)): ((&HostArg, &HostArg), (&[HostArg], &[HostArg])),
+        ((value, tangent), (values, tangents)): With<'_>,
         gives: &[HostDef],
         active: (bool, &[bool]),
     ) -> R<Block> {
