@@ -170,8 +170,16 @@ impl<'p> Lower<'p> {
             let value = self.lifted(host, &ty, "captured")?;
             self.give_name(&value, &self.capture_name(capture));
             match capture {
-                Capture::Input(def) => drop(self.inputs.insert(*def, value)),
+                Capture::Input(def) => {
+                    let value = match self.requesting.is_empty() {
+                        true => value,
+                        false => self.bound(value, &self.capture_name(capture))?,
+                    };
+                    self.inputs.insert(*def, value);
+                }
                 Capture::Local(owner, local) => {
+                    let body = self.typed.instance(*owner).body;
+                    let value = self.owned(body, *local, &value)?;
                     frames.entry(*owner).or_default().push((*local, value));
                 }
             }
