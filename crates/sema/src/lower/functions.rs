@@ -6,7 +6,7 @@ use std::rc::Rc;
 use einlang_tir::host::{Block, HostArg, HostDef, HostFn, HostKind, HostType};
 use einlang_tir::types::Ident;
 
-use super::captures::Capture;
+use super::captures::{Capture, Captured};
 use super::module::loc;
 use super::value::{FnVal, Frame, R, Val};
 use super::{Lower, unsupported};
@@ -106,28 +106,21 @@ impl<'p> Lower<'p> {
         self.inputs.clear();
         self.blocks.push(Block::default());
         let mut params = Vec::new();
-        let mut frames: HashMap<InstanceId, Vec<(crate::hir::LocalId, Val<'p>)>> = HashMap::new();
+        let mut known = Captured::default();
         for capture in &captures {
             let ty = self.capture_type(capture);
             let host = self.param(&ty, &mut params)?;
             let value = self.lifted(host, &ty, "captured")?;
             self.give_name(&value, &self.capture_name(capture));
-            match capture {
-                Capture::Input(def) => drop(self.inputs.insert(*def, value)),
-                Capture::Local(owner, local) => {
-                    frames.entry(*owner).or_default().push((*local, value));
-                }
-            }
+            self.keep_captured(capture, value, &mut known);
         }
         self.module_frames.clear();
         for owner in self.typed.modules.iter().flatten() {
             let mut frame = Frame::new(*owner, self.typed.instance(*owner).body, None);
-            for (local, value) in frames.get(owner).into_iter().flatten() {
-                frame.bind(*local, value.clone());
-            }
+            known.bind(*owner, &mut frame);
             self.module_frames.insert(*owner, frame);
         }
-        let parent = instance.parent.map(|parent| Rc::new(self.frames_from(parent, &frames)));
+        let parent = instance.parent.map(|parent| Rc::new(self.frames_from(parent, &known)));
         let mut frame = Frame::new(id, instance.body, parent);
         let mut values = Vec::new();
         for (at, param) in self.params_of(id).iter().enumerate() {
@@ -174,17 +167,11 @@ impl<'p> Lower<'p> {
     }
 
     /// Activations of the instances around, which hold what is captured.
-    fn frames_from(
-        &self,
-        id: InstanceId,
-        values: &HashMap<InstanceId, Vec<(crate::hir::LocalId, Val<'p>)>>,
-    ) -> Frame<'p> {
+    fn frames_from(&self, id: InstanceId, known: &Captured<'p>) -> Frame<'p> {
         let instance = self.typed.instance(id);
-        let parent = instance.parent.map(|parent| Rc::new(self.frames_from(parent, values)));
+        let parent = instance.parent.map(|parent| Rc::new(self.frames_from(parent, known)));
         let mut frame = Frame::new(id, instance.body, parent);
-        for (local, value) in values.get(&id).into_iter().flatten() {
-            frame.bind(*local, value.clone());
-        }
+        known.bind(id, &mut frame);
         frame
     }
 
@@ -242,21 +229,16 @@ impl<'p> Lower<'p> {
             FnTy::Closure(id) => {
                 let captures = self.closure_captures(*id);
                 let types = self.captured_types(&captures)?;
-                let mut values: HashMap<InstanceId, Vec<_>> = HashMap::new();
+                let mut known = Captured::default();
                 for (at, (capture, host_type)) in captures.iter().zip(types).enumerate() {
                     let field = self.host_value_of(host_type, HostKind::Field(host.clone(), at));
                     let ty = self.capture_type(capture);
                     let value = self.lifted(field, &ty, "captured")?;
-                    match capture {
-                        Capture::Local(owner, local) => {
-                            values.entry(*owner).or_default().push((*local, value));
-                        }
-                        Capture::Input(def) => drop(self.inputs.insert(*def, value)),
-                    }
+                    self.keep_captured(capture, value, &mut known);
                 }
                 let owner = self.typed.closures.get(id.index()).map(|closure| closure.0);
                 match owner {
-                    Some(owner) => self.frames_from(owner, &values),
+                    Some(owner) => self.frames_from(owner, &known),
                     None => self.frame.clone(),
                 }
             }
