@@ -7,7 +7,7 @@ use crate::support::{Answer, Sandbox};
 const PROGRAM: &str = "input n: i32 = 40;
 let a[i in 0..n, j in 0..n] = ((i * 31 + j * 17) % 13) as f32 * 0.25;
 let c[i, j] = sum[k](a[i, k] * a[k, j]);
-print(sum[i](c[i, i]));
+print(c);
 ";
 
 fn answer(sandbox: &Sandbox, args: &[&str]) -> Answer {
@@ -24,12 +24,12 @@ fn a_program_is_tuned_and_means_the_same() {
         assert!(said.stderr.contains("no machine code that could be tuned"), "{}", said.stderr);
         return;
     }
-    let before = answer(&sandbox, &["run", "p.ein", "--json"]).ends_with(0);
+    let before = answer(&sandbox, &["run", "p.ein"]).ends_with(0);
     let said = answer(&sandbox, &["tune", "p.ein", "--budget", "3"]).ends_with(0);
     assert!(said.stdout.starts_with("as planned:  "), "{}", said.stdout);
     assert!(said.stdout.contains("\ntried ") && said.stderr.is_empty(), "{said:?}");
-    let after = answer(&sandbox, &["run", "p.ein", "--json"]).ends_with(0);
-    assert_eq!(before.stdout, after.stdout);
+    let after = answer(&sandbox, &["run", "p.ein"]).ends_with(0);
+    assert!(!before.stdout.is_empty() && before.stdout == after.stdout);
     // Whether anything was faster depends on the day.
     let forgot = answer(&sandbox, &["tune", "p.ein", "--forget"]).ends_with(0);
     assert!(forgot.stdout.starts_with("forgot "), "{}", forgot.stdout);
