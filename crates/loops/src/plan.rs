@@ -8,7 +8,7 @@ use einlang_tir::types::Ident;
 
 use crate::checkpoint::Checkpoint;
 use crate::decide::{
-    Storage, decide, decide_along_time, divide_cases, expect_sizes, find_replay, is_legal,
+    Storage, decide, decide_along_time, divide_cases, expect_sizes, find_replays, is_legal,
     isolate_sums, join_producers, join_rows, store_functions, stream_sums, widen_sums,
 };
 use crate::delay::delay_updates;
@@ -59,7 +59,7 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
     let given = choices.schedules.iter().find(|schedule| schedule.module == module.name);
     let schedule = match given {
         Some(given) => {
-            if given.replay.is_some() {
+            if !given.replays.is_empty() {
                 isolate_sums(&mut module);
             }
             // What was decided may be of a module whose clauses were divided.
@@ -120,13 +120,13 @@ fn in_segments(module: &Module, choices: &Choices) -> Option<(Module, Schedule)>
     let mut prepared = module.clone();
     isolate_sums(&mut prepared);
     let mut schedule = decide_along_time(&prepared, choices.storage).ok()?;
-    let found = find_replay(&prepared, &mut schedule, checkpoints);
+    let found = find_replays(&prepared, &mut schedule, checkpoints);
     found.then_some((prepared, schedule))
 }
 
 /// The tensors of which segments would be kept.
 fn trajectories_of(schedule: &Schedule) -> HashSet<Ident> {
-    let tensors = schedule.replay.iter().flat_map(|replay| &replay.tensors);
+    let tensors = schedule.replays.iter().flat_map(|replay| &replay.tensors);
     let kept = tensors.filter(|tensor| matches!(tensor.keep, Keep::Segment { .. }));
     kept.map(|tensor| tensor.name.clone()).collect()
 }
