@@ -33,7 +33,7 @@ use einlang_tir::types::Ident;
 use self::planes::planes;
 use self::stage::{Groups, Stage, Stages};
 use super::at_reads::needed_by_outputs;
-use crate::schedule::{Checkpoints, Compute, Schedule};
+use crate::schedule::{Checkpoints, Compute, Fma, Schedule};
 
 pub(crate) use isolate::isolate_sums;
 pub(super) use isolate::with_what_it_needs;
@@ -43,7 +43,7 @@ pub(crate) use shape::{sum_of, sum_over};
 /// Decides what is computed again in segments; whether there is anything.
 pub fn find_replay(module: &Module, schedule: &mut Schedule, checkpoints: Checkpoints) -> bool {
     // Sums of fused products have another association.
-    if !schedule.packs.is_empty() || schedule.fma {
+    if !schedule.packs.is_empty() || schedule.fma == Fma::Everywhere {
         return false;
     }
     let mut sums = sums_at_reads(module, schedule);
