@@ -16,6 +16,7 @@
 //! | `private.rs` | what belongs to one tile |
 //! | `rows.rs` | what is computed row by row, so that rows stay in caches |
 //! | `roles.rs`, `tiles.rs` | lanes, and tiles of contractions |
+//! | `products.rs` | where a product and a sum are one operation |
 //! | `strips.rs`, `ensembles.rs` | grids by their diagonals, many recurrences side by side |
 //! | `small.rs` | which sizes of a call have code of their own |
 //! | `work.rs`, `cost.rs` | what a clause does at a point, and what that costs |
@@ -34,6 +35,7 @@ mod fuse;
 mod join;
 mod legal;
 mod private;
+mod products;
 mod replay;
 mod roles;
 mod rows;
@@ -83,6 +85,7 @@ pub enum Storage {
 pub fn decide(module: &Module, storage: Storage) -> Result<Schedule, NotLowered> {
     let mut schedule = decide_order(module, storage)?;
     roles::choose_roles(module, storage, &mut schedule);
+    products::fuse_products(module, &mut schedule);
     Ok(schedule)
 }
 
@@ -90,6 +93,7 @@ pub fn decide(module: &Module, storage: Storage) -> Result<Schedule, NotLowered>
 pub(crate) fn decide_along_time(module: &Module, storage: Storage) -> Result<Schedule, NotLowered> {
     let mut schedule = decide_order(module, storage)?;
     roles::choose_lanes_alone(module, &mut schedule);
+    products::fuse_products(module, &mut schedule);
     Ok(schedule)
 }
 

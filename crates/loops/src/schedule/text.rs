@@ -18,13 +18,17 @@ use einlang_tir::order::{Form, Statement};
 use einlang_tir::types::Ident;
 
 use super::replay::parse_replay;
-use super::{Compute, GroupSchedule, Layout, Nest, Pack, Role, Schedule, TensorSchedule};
+use super::{Compute, Fma, GroupSchedule, Layout, Nest, Pack, Role, Schedule, TensorSchedule};
 use crate::ir::{parse_role, show_role};
 use crate::text::{Cursor, Parsed, TextError, show_name};
 
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fma = if self.fma { " fma" } else { "" };
+        let fma = match self.fma {
+            Fma::Nowhere => "",
+            Fma::Steps => " fma steps",
+            Fma::Everywhere => " fma",
+        };
         let chains = if self.chains { " chains" } else { "" };
         writeln!(f, "schedule {}{fma}{chains} {{", show_name(&self.module))?;
         for (name, value) in &self.variant {
@@ -130,7 +134,11 @@ pub fn parse_schedules(text: &str) -> Result<Vec<Schedule>, TextError> {
     while !cursor.is_at_end() {
         cursor.expect_word("schedule")?;
         let mut schedule = Schedule { module: cursor.name()?, ..Schedule::default() };
-        schedule.fma = cursor.eat_word("fma");
+        schedule.fma = match cursor.eat_word("fma") {
+            false => Fma::Nowhere,
+            true if cursor.eat_word("steps") => Fma::Steps,
+            true => Fma::Everywhere,
+        };
         schedule.chains = cursor.eat_word("chains");
         cursor.expect("{")?;
         while cursor.eat_word("variant") {

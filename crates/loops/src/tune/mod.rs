@@ -34,7 +34,7 @@ const WIDTHS: [u32; 5] = [4, 8, 16, 32, 64];
 /// The schedules near a schedule. One with segments has none.
 pub fn neighbours(schedule: &Schedule) -> Vec<Neighbour> {
     let mut found = Vec::new();
-    if schedule.replay.is_some() {
+    if !schedule.replays.is_empty() {
         return found;
     }
     for group in 0..schedule.groups.len() {
