@@ -8,7 +8,7 @@ use einlang_tir::types::Ident;
 
 use crate::checkpoint::Checkpoint;
 use crate::decide::{
-    Storage, decide, decide_along_time, divide_cases, expect_sizes, find_replay, fuse_steps,
+    Storage, decide, decide_along_time, divide_cases, expect_sizes, find_replays, fuse_steps,
     fuse_terms, is_legal, isolate_sums, join_producers, join_rows, store_functions, stream_sums,
     widen_sums,
 };
@@ -63,7 +63,7 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
     let (segments, mut trajectories) = (in_segments(&module, choices), None);
     let schedule = match given {
         Some(given) => {
-            if given.replay.is_some() {
+            if !given.replays.is_empty() {
                 isolate_sums(&mut module);
             }
             // What was decided may be of a module whose clauses were divided.
@@ -127,13 +127,13 @@ fn in_segments(module: &Module, choices: &Choices) -> Option<(Module, Schedule)>
     let mut prepared = module.clone();
     isolate_sums(&mut prepared);
     let mut schedule = decide_along_time(&prepared, choices.storage).ok()?;
-    let found = find_replay(&prepared, &mut schedule, checkpoints);
+    let found = find_replays(&prepared, &mut schedule, checkpoints);
     found.then_some((prepared, schedule))
 }
 
 /// The tensors of which segments would be kept.
 fn trajectories_of(schedule: &Schedule) -> HashSet<Ident> {
-    let tensors = schedule.replay.iter().flat_map(|replay| &replay.tensors);
+    let tensors = schedule.replays.iter().flat_map(|replay| &replay.tensors);
     let kept = tensors.filter(|tensor| matches!(tensor.keep, Keep::Segment { .. }));
     kept.map(|tensor| tensor.name.clone()).collect()
 }

@@ -37,7 +37,7 @@ pub struct Schedule {
     /// Its groups, each with the tensors of one group of the module or of several in a row.
     pub groups: Vec<GroupSchedule>,
     /// What is computed again instead of being kept.
-    pub replay: Option<Replay>,
+    pub replays: Vec<Replay>,
 }
 
 /// Where a product that is added to something is rounded together with the sum.

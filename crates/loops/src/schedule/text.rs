@@ -35,9 +35,7 @@ impl fmt::Display for Schedule {
             writeln!(f, "  variant {} = {value};", show_name(name))?;
         }
         self.packs.iter().try_for_each(|pack| show_pack(pack, 1, f))?;
-        if let Some(replay) = &self.replay {
-            replay.fmt(f)?;
-        }
+        self.replays.iter().try_for_each(|replay| replay.fmt(f))?;
         self.groups.iter().try_for_each(|group| show_group(group, f))?;
         f.write_str("}\n")
     }
@@ -152,8 +150,8 @@ pub fn parse_schedules(text: &str) -> Result<Vec<Schedule>, TextError> {
         while cursor.eat_word("pack") {
             schedule.packs.push(parse_pack(&mut cursor)?);
         }
-        if cursor.eat_word("replay") {
-            schedule.replay = Some(parse_replay(&mut cursor)?);
+        while cursor.eat_word("replay") {
+            schedule.replays.push(parse_replay(&mut cursor)?);
         }
         while !cursor.eat("}") {
             schedule.groups.push(parse_group(&mut cursor)?);
