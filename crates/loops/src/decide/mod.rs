@@ -64,6 +64,7 @@ pub use cases::divide_cases;
 pub use functions::store_functions;
 pub use join::join_producers;
 pub use legal::is_legal;
+pub(crate) use products::{fuse_steps, fuse_terms};
 pub use replay::find_replays;
 pub(crate) use replay::{is_fixed, isolate_sums, sum_of, sum_over};
 pub use rows::join_rows;

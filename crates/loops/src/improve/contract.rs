@@ -1,10 +1,7 @@
 //! `contract_products`: a product that is added to something becomes one operation, `fma`.
 //!
 //! It rounds once instead of twice, so results differ in their last bits from those of the oracle,
-//! within the error that the sum has anyway; a schedule has to ask for it, everywhere or in steps: in
-//! loops whose rounds wait for each other, where the next step waits for every operation, and in the
-//! terms of chains. A product that is used twice has one value, and the difference of a product and
-//! itself is zero: both stay as they are. A sum of products that may
+//! within the error that the sum has anyway; a schedule has to ask for it. A sum of products that may
 //! be reassociated becomes a chain of `fma` over blocks of [`BLOCK`] terms, whose sums are added one
 //! after the other: an association by positions alone. A schedule with `chains` asks for that in lanes
 //! only, for all sums of floats there: lanes are what hides how long each addition takes.
@@ -23,34 +20,15 @@ use crate::ir::{Block, Combine, Fold, FoldStart, Kernel, Operand, Range, Role, S
 /// How many terms are added in one chain.
 const BLOCK: i64 = 256;
 
-/// Contracts the products of a kernel in steps that are no terms of sums themselves. This comes before
-/// anything is shared, so that it depends on the clauses alone, and not on what runs beside them.
-pub(super) fn fuse_steps(kernel: &mut Kernel) {
-    contract(kernel, Which::Steps);
-}
-
-/// Makes sums of products chains, in lanes or everywhere, and contracts all other products too, if all
-/// are wanted.
+/// Contracts the products of a kernel: all of them, or those in sums in lanes.
 pub(super) fn contract_products(kernel: &mut Kernel, all: bool) {
-    contract(kernel, if all { Which::All } else { Which::Chains });
-}
-
-fn contract(kernel: &mut Kernel, which: Which) {
     let next = next_value_of(kernel);
     let mut counts = HashMap::new();
     uses(&mut kernel.body, &mut counts);
-    let (vars, known) = (&mut kernel.vars, HashMap::new());
+    let known = HashMap::new();
     let mut contract =
-        Contract { next, counts, vars, known, which, in_lanes: false, in_steps: false };
+        Contract { next, counts, vars: &mut kernel.vars, known, all, in_lanes: false };
     contract.block(&mut kernel.body);
-}
-
-/// What is contracted.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Which {
-    Steps,
-    Chains,
-    All,
 }
 
 struct Contract<'k> {
@@ -59,10 +37,9 @@ struct Contract<'k> {
     vars: &'k mut Vars,
     /// The sizes that are bound to numbers here.
     known: HashMap<Var, i64>,
-    which: Which,
+    /// Whether products outside of sums are contracted, and sums outside of lanes.
+    all: bool,
     in_lanes: bool,
-    /// Whether a loop whose rounds wait for each other is around, or the fold of a chain.
-    in_steps: bool,
 }
 
 /// Whether products of a type may be contracted.
@@ -87,23 +64,16 @@ impl Contract<'_> {
                 self.known.remove(var);
                 self.known.extend(expr.as_constant().map(|value| (*var, value)));
             }
-            let outer = (self.in_lanes, self.in_steps);
-            match &stmt {
-                Stmt::Loop(of) if of.role == Role::Seq => self.in_steps = true,
-                Stmt::Loop(of) => self.in_lanes |= matches!(of.role, Role::Lane(_)),
-                Stmt::Fold(_) => self.in_steps |= self.in_lanes,
-                _ => {}
-            }
+            let outer = self.in_lanes;
+            self.in_lanes |= matches!(&stmt, Stmt::Loop(of) if matches!(of.role, Role::Lane(_)));
             blocks(&mut stmt, &mut |block| self.block(block));
-            (self.in_lanes, self.in_steps) = outer;
-            if let Stmt::Fold(fold) = &mut stmt
-                && self.which != Which::Steps
-            {
+            self.in_lanes = outer;
+            if let Stmt::Fold(fold) = &mut stmt {
                 self.fold(fold);
             }
             if let Stmt::Op { result, op, args, .. } = &stmt
                 && is_contracted(result.elem)
-                && (self.which == Which::All || self.which == Which::Steps && self.in_steps)
+                && self.all
             {
                 match (op, &args[..]) {
                     (Op::Mul, [a, b]) if self.counts.get(&result.number) == Some(&1) => {
@@ -142,9 +112,6 @@ impl Contract<'_> {
             Operand::Const(_) => None,
         };
         let ((number, [x, y]), other, first) = match (product(&a), product(&b)) {
-            (Some((_, [x, y])), Some((_, [z, w]))) if [x, y] == [z, w] || [x, y] == [w, z] => {
-                return None;
-            }
             (_, Some(found)) => (found, a, false),
             (Some(found), None) => (found, b, true),
             (None, None) => return None,
@@ -171,7 +138,7 @@ impl Contract<'_> {
         };
         let elem = result.elem;
         let lanes = self.in_lanes && free && is_contracted(elem);
-        if self.which != Which::All && !lanes {
+        if !self.all && !lanes {
             return;
         }
         let counts = chosen(&mut fold.body, &self.counts);

@@ -6,7 +6,7 @@
 //! | `edges.rs` | `part_edges`: the first rounds of a loop ask for defaults, the others do not |
 //! | `carry.rs` | `carry_values`: what a round stores and the next one loads goes there directly |
 //! | `guards.rs` | `turn_guards`: in lanes, a term that does not count is the identity |
-//! | `contract.rs` | `fuse_steps`, `contract_products`: a product that is added becomes `fma`, where the schedule says so |
+//! | `contract.rs` | `contract_products`: a product that is added becomes `fma`, where the schedule says so |
 //! | `merge.rs`, `touch.rs` | `merge_loops`: loops over the same points that share what they read become one |
 //! | `unread.rs` | `drop_unread`: what nobody reads is not stored |
 //! | `folds.rs` | `merge_folds`: and so do their folds |
@@ -37,9 +37,6 @@ use crate::schedule::{Fma, Schedule};
 
 /// Improves a kernel as its schedule allows.
 pub(crate) fn improve(kernel: &mut Kernel, schedule: &Schedule) {
-    if schedule.fma == Fma::Steps {
-        contract::fuse_steps(kernel);
-    }
     share::share_values(kernel);
     edges::part_edges(kernel);
     carry::carry_values(kernel);
