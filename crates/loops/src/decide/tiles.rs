@@ -9,7 +9,7 @@ use einlang_tir::module::{Binding, Group, Module};
 use einlang_tir::order::{Form, Statement};
 use einlang_tir::types::Ident;
 
-use super::cost::{CACHED_ROWS, MOST_FOLDS, TILE_ROWS, TILE_VECTORS, VECTOR};
+use super::cost::{AHEAD, CACHED_ROWS, MOST_FOLDS, TILE_ROWS, TILE_VECTORS, VECTOR};
 use super::roles::{Lanes, fitting};
 use super::work::{Access, Step, Work};
 use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Pack, Role, Schedule};
@@ -65,7 +65,8 @@ impl<'m> Tiling<'m> {
         };
         let row = rows.map(|axis| binding.axes[axis].var);
         if row.is_some() || !around.is_empty() {
-            self.pack(work, var, row, width, decided);
+            let ahead = rows.map_or(0, |axis| self.ahead(binding, axis));
+            self.pack(work, var, row, (width, ahead), decided);
         }
         let axis = rows?;
         let n_axes = binding.axes.len();
@@ -90,7 +91,9 @@ impl<'m> Tiling<'m> {
             nest = nested(axis, Some(together), Role::Par, nest);
         }
         nest = nested(lanes.axis, Some(i64::from(width)), Role::Par, nest);
-        if self.tiled_by.is_none() && n_rows.is_none_or(|n| n > CACHED_ROWS) {
+        // Inside other loops threads divide the panels, so that each keeps to its own.
+        let many = around.is_empty() && n_rows.is_none_or(|n| n > CACHED_ROWS);
+        if self.tiled_by.is_none() && many {
             nest = nested(axis, Some(CACHED_ROWS), Role::Par, nest);
         }
         for other in others.into_iter().rev() {
@@ -99,13 +102,23 @@ impl<'m> Tiling<'m> {
         Some(nest)
     }
 
-    /// Packs what changes with the lanes and not with the rows.
+    /// In how many parts the next panel is fetched: tiles of rows that go through one panel fetch a part
+    /// each. A power of two, so that finding the part is cheap.
+    fn ahead(&self, binding: &Binding, rows: usize) -> u32 {
+        let most = self.tiled_by.unwrap_or(CACHED_ROWS);
+        let n_rows = binding.axes[rows].dim.extent.as_constant().map_or(most, |n| n.min(most));
+        let tiles = n_rows.div_euclid(TILE_ROWS).clamp(1, AHEAD);
+        1 << tiles.ilog2()
+    }
+
+    /// Packs what changes with the lanes and not with the rows, in panels of a width that are fetched
+    /// ahead in so many parts.
     fn pack(
         &self,
         work: &Work,
         var: Var,
         row: Option<Var>,
-        width: u32,
+        (width, ahead): (u32, u32),
         decided: &mut GroupSchedule,
     ) {
         for access in &work.reads {
@@ -113,7 +126,7 @@ impl<'m> Tiling<'m> {
             let found = self.panels(access, var, row).filter(|_| worth);
             let Some((axis, from)) = found else { continue };
             let tensor = access.tensor.clone();
-            let pack = Pack { tensor, axis, from, width: i64::from(width) };
+            let pack = Pack { tensor, axis, from, width: i64::from(width), ahead };
             if !decided.packs.contains(&pack) {
                 decided.packs.push(pack);
             }

@@ -22,6 +22,8 @@ pub(super) struct Panels {
     from: Quasi,
     /// How many planes a panel has.
     width: i64,
+    /// In how many parts the next panel is fetched.
+    ahead: u32,
 }
 
 impl Lower<'_> {
@@ -50,7 +52,8 @@ impl Lower<'_> {
         let name = Ident::new(&format!("{name}.packed"));
         let to = self.kernel.add_buffer(Buffer { name, dims, stack: false, ..of.clone() });
         out.push(Stmt::Alloc(to));
-        let panels = Panels { buffer: to, axis: pack.axis, from: from_plane, width };
+        let (axis, ahead) = (pack.axis, pack.ahead);
+        let panels = Panels { buffer: to, axis, from: from_plane, width, ahead };
         out.push(self.copy_panels(from, of.elem, &vars, &extent, &panels)?);
         self.panels.entry(pack.tensor.clone()).or_default().push(panels);
         Ok(())
@@ -71,7 +74,7 @@ impl Lower<'_> {
         extent: &Quasi,
         panels: &Panels,
     ) -> Result<Stmt> {
-        let Panels { buffer: to, axis, from: from_plane, width } = panels;
+        let Panels { buffer: to, axis, from: from_plane, width, .. } = panels;
         let (to, axis, width) = (*to, *axis, *width);
         let ([panel, others @ ..], Some(inside)) = (&vars[..vars.len() - 1], vars.last()) else {
             return Err(NotLowered::new("a panel of a scalar"));
@@ -102,12 +105,12 @@ impl Lower<'_> {
         Ok(stmt)
     }
 
-    /// The panels that a read finds its lanes in, and its subscripts there.
+    /// The panels that a read finds its lanes in, its subscripts there, and how they are loaded.
     pub(super) fn in_panels(
         &self,
         read: &Read,
         at: &[Subscript],
-    ) -> Result<Option<(BufferId, Vec<Subscript>)>> {
+    ) -> Result<Option<(BufferId, Vec<Subscript>, Access)>> {
         let (Some(list), Some(lane)) = (self.panels.get(&read.place.tensor), self.lane) else {
             return Ok(None);
         };
@@ -122,7 +125,11 @@ impl Lower<'_> {
             let mut place = vec![Subscript::Index(along.floor_div(width)?)];
             place.extend(at.iter().enumerate().filter(|(i, _)| *i != axis).map(|(_, s)| s.clone()));
             place.push(Subscript::Index(along.floor_mod(width)?));
-            return Ok(Some((panels.buffer, place)));
+            let access = match panels.ahead {
+                0 => Access::Proved,
+                parts => Access::Ahead(parts),
+            };
+            return Ok(Some((panels.buffer, place, access)));
         }
         Ok(None)
     }

@@ -52,6 +52,9 @@ pub struct Pack {
     pub from: Vec<(i64, String)>,
     /// How many planes a panel has.
     pub width: i64,
+    /// In how many parts the next panel is fetched while one is in use, one part per round of the loop
+    /// around; none if zero.
+    pub ahead: u32,
 }
 
 /// The schedule of a group.
