@@ -64,9 +64,10 @@ impl<'m> Tiling<'m> {
             None => lanes.width,
         };
         let row = rows.map(|axis| binding.axes[axis].var);
+        let mut packed = false;
         if row.is_some() || !around.is_empty() {
             let ahead = rows.map_or(0, |axis| self.ahead(binding, axis));
-            self.pack(work, var, row, (width, ahead), decided);
+            packed = self.pack(work, var, row, (width, ahead), decided);
         }
         let axis = rows?;
         let n_axes = binding.axes.len();
@@ -89,10 +90,15 @@ impl<'m> Tiling<'m> {
         let mut nest = nested(axis, None, unroll, points);
         if n_rows.is_none_or(|n| n > TILE_ROWS) {
             nest = nested(axis, Some(together), Role::Par, nest);
+            if around.is_empty() {
+                self.pack_rows(work, binding.axes[axis].var, var, together, decided);
+            }
         }
         nest = nested(lanes.axis, Some(i64::from(width)), Role::Par, nest);
-        // Inside other loops threads divide the panels, so that each keeps to its own.
-        let many = around.is_empty() && n_rows.is_none_or(|n| n > CACHED_ROWS);
+        // Panels that other loops go through again and again are divided among threads, so that each
+        // keeps to its own.
+        let again = packed && !around.is_empty();
+        let many = !again && n_rows.is_none_or(|n| n > CACHED_ROWS);
         if self.tiled_by.is_none() && many {
             nest = nested(axis, Some(CACHED_ROWS), Role::Par, nest);
         }
@@ -120,16 +126,36 @@ impl<'m> Tiling<'m> {
         row: Option<Var>,
         (width, ahead): (u32, u32),
         decided: &mut GroupSchedule,
-    ) {
+    ) -> bool {
+        let mut any = false;
         for access in &work.reads {
             let worth = access.step(var) == Step::Far || row.is_some();
             let found = self.panels(access, var, row).filter(|_| worth);
             let Some((axis, from)) = found else { continue };
             let tensor = access.tensor.clone();
-            let pack = Pack { tensor, axis, from, width: i64::from(width), ahead };
-            if !decided.packs.contains(&pack) {
-                decided.packs.push(pack);
-            }
+            let width = i64::from(width);
+            add(Pack { tensor, axis, from, width, ahead, rows: false }, decided);
+            any = true;
+        }
+        any
+    }
+
+    /// Packs what changes with the rows and not with the lanes, where the next term lies far away: rows of
+    /// a tile then lie next to each other, term after term.
+    fn pack_rows(
+        &self,
+        work: &Work,
+        row: Var,
+        lanes: Var,
+        width: i64,
+        decided: &mut GroupSchedule,
+    ) {
+        for access in &work.reads {
+            let far = access.along.is_some_and(|along| access.step(along) == Step::Far);
+            let found = self.panels(access, row, Some(lanes)).filter(|_| far);
+            let Some((axis, from)) = found else { continue };
+            let tensor = access.tensor.clone();
+            add(Pack { tensor, axis, from, width, ahead: 0, rows: true }, decided);
         }
     }
 
@@ -161,6 +187,13 @@ impl<'m> Tiling<'m> {
         }
         let fits = rest.constant_part() == 0 && from.iter().all(|(times, _)| *times > 0);
         fits.then_some((axis, from))
+    }
+}
+
+/// Takes note of panels, once.
+fn add(pack: Pack, decided: &mut GroupSchedule) {
+    if !decided.packs.contains(&pack) {
+        decided.packs.push(pack);
     }
 }
 

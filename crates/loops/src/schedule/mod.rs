@@ -41,7 +41,7 @@ pub struct Schedule {
 }
 
 /// A tensor in panels: so many planes of an axis lie next to each other, panel after panel. What reads it
-/// in lanes along that axis finds them there.
+/// in lanes along that axis finds them there, or what reads it in tiles of as many rows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pack {
     /// The tensor.
@@ -55,6 +55,8 @@ pub struct Pack {
     /// In how many parts the next panel is fetched while one is in use, one part per round of the loop
     /// around; none if zero.
     pub ahead: u32,
+    /// Whether the planes of a panel are rows of a tile, and not lanes.
+    pub rows: bool,
 }
 
 /// The schedule of a group.
