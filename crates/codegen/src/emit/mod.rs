@@ -115,6 +115,7 @@ pub(crate) fn emit<'c>(
         known: HashMap::new(),
         buffers: Vec::new(),
         lanes: None,
+        round: None,
         threads: None,
         tables: Tables { checked, ..Tables::default() },
     };
@@ -160,6 +161,8 @@ struct Emit<'c, 'k> {
     buffers: Vec<Slots<'c>>,
     /// The lanes, inside a loop of them.
     lanes: Option<lanes::Lanes<'c>>,
+    /// The index of the innermost loop that is open and no loop of lanes.
+    round: Option<Var>,
     /// The threads, inside a team.
     threads: Option<team::Threads<'c>>,
     tables: Tables,

@@ -227,10 +227,12 @@ impl<'c> Emit<'c, '_> {
         self.jump(top)?;
         self.at(top);
         let outer = self.before.insert(range.var, before);
+        let round = self.round.replace(range.var);
         match (&of.until, &open) {
             (Some(until), Some(open)) => self.open_round(of, until, open, var, end)?,
             _ => self.stmts(&of.body)?,
         }
+        self.round = round;
         self.before.remove(&range.var);
         if let Some(outer) = outer {
             self.before.insert(range.var, outer);
