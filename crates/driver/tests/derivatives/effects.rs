@@ -78,7 +78,7 @@ fn check(seed: u64) -> usize {
     let (y, p) = (&made.bindings[target].0, &made.bindings[moved].0);
     let plain = format!("{}let J = @{y} / @{p};\n", made.text);
     let told = format!("{}let J = @{y} / @{p};\n", disturbed(&mut source, &made));
-    let told = if seed % 2 == 0 { told } else { format!("{RULED}{told}") };
+    let told = if seed.is_multiple_of(2) { told } else { format!("{RULED}{told}") };
     let values = [&plain, &told].map(|text| {
         run(&build(text, &["J".to_owned()], Mode::Cheaper), &made, usize::MAX, &[], 0.0).remove(0)
     });

@@ -6,15 +6,12 @@ use std::rc::Rc;
 use einlang_tir::host::{Block, HostArg, HostDef, HostFn, HostKind, HostType};
 use einlang_tir::types::Ident;
 
-use super::captures::Capture;
+use super::captures::{Capture, Captured};
 use super::module::loc;
 use super::value::{FnVal, Frame, R, Val};
 use super::{Lower, unsupported};
 use crate::hir::{DefKind, Owner};
 use crate::types::{FnTy, InstanceId, Ty};
-
-/// What was captured, by the instance that has it.
-pub(super) type Captured<'p> = HashMap<InstanceId, Vec<(crate::hir::LocalId, Val<'p>)>>;
 
 /// A host function that is still to be lowered.
 #[derive(Clone, Debug)]
@@ -117,8 +114,8 @@ impl<'p> Lower<'p> {
         self.host_scalars = self.has_scalars_only(id);
         self.blocks.push(Block::default());
         let mut params = Vec::new();
-        let frames = self.take_captures(&captures, &mut params)?;
-        let parent = instance.parent.map(|parent| Rc::new(self.frames_from(parent, &frames)));
+        let known = self.take_captures(&captures, &mut params)?;
+        let parent = instance.parent.map(|parent| Rc::new(self.frames_from(parent, &known)));
         let mut frame = Frame::new(id, instance.body, parent);
         let mut values = Vec::new();
         for (at, param) in self.params_of(id).iter().enumerate() {
@@ -163,36 +160,31 @@ impl<'p> Lower<'p> {
         params: &mut Vec<HostDef>,
     ) -> R<Captured<'p>> {
         self.inputs.clear();
-        let mut frames: Captured<'p> = HashMap::new();
+        let mut known = Captured::default();
         for capture in captures {
             let ty = self.capture_type(capture);
             let host = self.param(&ty, params)?;
             let value = self.lifted(host, &ty, "captured")?;
             self.give_name(&value, &self.capture_name(capture));
-            match capture {
-                Capture::Input(def) => {
-                    let value = match self.requesting.is_empty() {
-                        true => value,
-                        false => self.bound(value, &self.capture_name(capture))?,
-                    };
-                    self.inputs.insert(*def, value);
+            let value = match capture {
+                Capture::Input(_) if !self.requesting.is_empty() => {
+                    self.bound(value, &self.capture_name(capture))?
                 }
                 Capture::Local(owner, local) => {
                     let body = self.typed.instance(*owner).body;
-                    let value = self.owned(body, *local, &value)?;
-                    frames.entry(*owner).or_default().push((*local, value));
+                    self.owned(body, *local, &value)?
                 }
-            }
+                Capture::Input(_) | Capture::Covered(..) => value,
+            };
+            self.keep_captured(capture, value, &mut known);
         }
         self.module_frames.clear();
         for owner in self.typed.modules.iter().flatten() {
             let mut frame = Frame::new(*owner, self.typed.instance(*owner).body, None);
-            for (local, value) in frames.get(owner).into_iter().flatten() {
-                frame.bind(*local, value.clone());
-            }
+            known.bind(*owner, &mut frame);
             self.module_frames.insert(*owner, frame);
         }
-        Ok(frames)
+        Ok(known)
     }
 
     fn body_span(&self, id: InstanceId) -> einlang_source::Span {
@@ -204,13 +196,11 @@ impl<'p> Lower<'p> {
     }
 
     /// Activations of the instances around, which hold what is captured.
-    pub(super) fn frames_from(&self, id: InstanceId, values: &Captured<'p>) -> Frame<'p> {
+    pub(super) fn frames_from(&self, id: InstanceId, known: &Captured<'p>) -> Frame<'p> {
         let instance = self.typed.instance(id);
-        let parent = instance.parent.map(|parent| Rc::new(self.frames_from(parent, values)));
+        let parent = instance.parent.map(|parent| Rc::new(self.frames_from(parent, known)));
         let mut frame = Frame::new(id, instance.body, parent);
-        for (local, value) in values.get(&id).into_iter().flatten() {
-            frame.bind(*local, value.clone());
-        }
+        known.bind(id, &mut frame);
         frame
     }
 
@@ -268,21 +258,16 @@ impl<'p> Lower<'p> {
             FnTy::Closure(id) => {
                 let captures = self.closure_captures(*id);
                 let types = self.captured_types(&captures)?;
-                let mut values: HashMap<InstanceId, Vec<_>> = HashMap::new();
+                let mut known = Captured::default();
                 for (at, (capture, host_type)) in captures.iter().zip(types).enumerate() {
                     let field = self.host_value_of(host_type, HostKind::Field(host.clone(), at));
                     let ty = self.capture_type(capture);
                     let value = self.lifted(field, &ty, "captured")?;
-                    match capture {
-                        Capture::Local(owner, local) => {
-                            values.entry(*owner).or_default().push((*local, value));
-                        }
-                        Capture::Input(def) => drop(self.inputs.insert(*def, value)),
-                    }
+                    self.keep_captured(capture, value, &mut known);
                 }
                 let owner = self.typed.closures.get(id.index()).map(|closure| closure.0);
                 match owner {
-                    Some(owner) => self.frames_from(owner, &values),
+                    Some(owner) => self.frames_from(owner, &known),
                     None => self.frame.clone(),
                 }
             }

@@ -34,7 +34,7 @@ use self::planes::planes;
 use self::stage::{Groups, Stage, Stages};
 use super::at_reads::needed_by_outputs;
 use crate::lower::order_of_sweeps;
-use crate::schedule::{Checkpoints, Compute, Replay, Schedule};
+use crate::schedule::{Checkpoints, Compute, Fma, Replay, Schedule};
 
 pub(crate) use isolate::isolate_sums;
 pub(super) use isolate::with_what_it_needs;
@@ -45,7 +45,7 @@ pub(crate) use shape::{sum_of, sum_over};
 /// anything.
 pub fn find_replays(module: &Module, schedule: &mut Schedule, checkpoints: Checkpoints) -> bool {
     // Sums of fused products have another association.
-    if !schedule.packs.is_empty() || schedule.fma {
+    if !schedule.packs.is_empty() || schedule.fma == Fma::Everywhere {
         return false;
     }
     while find_replay(module, schedule, checkpoints) {}
