@@ -10,6 +10,7 @@
 //! | `index.rs` | index expressions, bounds, conditions on indices |
 //! | `memory.rs`, `own.rs` | buffers: where they lie, addresses, tests; memory of one thread |
 //! | `op.rs`, `cast.rs`, `narrow.rs` | scalar operations, conversions, narrow floats |
+//! | `powers.rs` | powers by products and roots |
 //! | `math.rs` | elementary functions |
 //! | `fold.rs`, `sums.rs`, `keys.rs` | folds, sums in pairs, reductions by keys |
 //! | `lanes/` | loops whose rounds are lanes of vectors |
@@ -28,6 +29,7 @@ mod memory;
 mod narrow;
 mod op;
 mod own;
+mod powers;
 mod service;
 mod short;
 mod stmt;

@@ -356,6 +356,7 @@ impl<'c> Emit<'c, '_> {
     /// Whether a block has loops in it: then they count themselves.
     fn has_loops(&self, block: &Block) -> bool {
         block.stmts.iter().any(|stmt| match stmt {
+            Stmt::Loop(of) if self.one_vector(of).is_some() => self.has_loops(&of.body),
             Stmt::Loop(of) => self.short(of).is_none() || self.has_loops(&of.body),
             Stmt::If { then, otherwise, .. } => self.has_loops(then) || self.has_loops(otherwise),
             _ => false,

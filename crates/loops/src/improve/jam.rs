@@ -142,7 +142,7 @@ impl Jam<'_> {
         let mut bodies = Vec::with_capacity(row.len());
         for stmt in row {
             let Stmt::Fold(fold) = stmt else { return None };
-            let mut fold = self.with_block(*fold)?;
+            let mut fold = with_block(*fold, &mut self.next, self.vars)?;
             bodies.push(std::mem::take(&mut fold.body.stmts));
             all = Some(match all {
                 None => fold,
@@ -153,24 +153,24 @@ impl Jam<'_> {
         fold.body.stmts = self.jam(bodies)?;
         Some(Stmt::Fold(Box::new(fold)))
     }
+}
 
-    /// The fold with a block that combines.
-    fn with_block(&mut self, mut fold: Fold) -> Option<Fold> {
-        if fold.guard.is_some() || !matches!(fold.start, FoldStart::From(_)) {
-            return None;
-        }
-        if let Combine::Op(op) = fold.combine {
-            let value = *fold.results.first()?;
-            let mut copy = Copy::new(self.next, self.vars);
-            let (a, b, result) = (copy.fresh(value), copy.fresh(value), copy.fresh(value));
-            self.next = copy.next;
-            let args = vec![a.into(), b.into()];
-            let stmts = vec![Stmt::Op { result, op, args, site: None }];
-            let block = Block { stmts, results: vec![result.into()] };
-            fold.combine = Combine::Block { left: vec![a], right: vec![b], block };
-        }
-        matches!(fold.combine, Combine::Block { .. }).then_some(fold)
+/// The fold with a block that combines.
+pub(super) fn with_block(mut fold: Fold, next: &mut u32, vars: &mut Vars) -> Option<Fold> {
+    if fold.guard.is_some() || !matches!(fold.start, FoldStart::From(_)) {
+        return None;
     }
+    if let Combine::Op(op) = fold.combine {
+        let value = *fold.results.first()?;
+        let mut copy = Copy::new(*next, vars);
+        let (a, b, result) = (copy.fresh(value), copy.fresh(value), copy.fresh(value));
+        *next = copy.next;
+        let args = vec![a.into(), b.into()];
+        let stmts = vec![Stmt::Op { result, op, args, site: None }];
+        let block = Block { stmts, results: vec![result.into()] };
+        fold.combine = Combine::Block { left: vec![a], right: vec![b], block };
+    }
+    matches!(fold.combine, Combine::Block { .. }).then_some(fold)
 }
 
 /// What a body binds first that is the same in every round, and the rest of it: the bounds of loops
@@ -196,7 +196,7 @@ fn apart(body: &Block, var: Var) -> (Vec<Stmt>, Block) {
 }
 
 /// Two folds over the same points as one.
-fn joined(mut a: Fold, b: Fold) -> Option<Fold> {
+pub(super) fn joined(mut a: Fold, b: Fold) -> Option<Fold> {
     if a.ranges != b.ranges || a.within.is_some() || b.within.is_some() {
         return None;
     }

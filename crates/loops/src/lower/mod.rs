@@ -105,13 +105,13 @@ pub fn lower(module: &Module, schedule: &Schedule) -> Result<Kernel> {
     for pack in &schedule.packs {
         lower.pack(pack, &mut out)?;
     }
-    match &schedule.replay {
-        Some(replay) => lower.in_sweeps(replay, &mut out)?,
-        None => {
+    match &schedule.replays[..] {
+        [] => {
             for group in &module.groups {
                 lower.top_group(group, &mut out)?;
             }
         }
+        _ => lower.in_sweeps(schedule, &mut out)?,
     }
     for name in &module.outputs {
         let missing = || NotLowered::new(format!("the output `{}` is not stored", name.as_str()));
@@ -331,3 +331,4 @@ impl<'m> Lower<'m> {
 
 pub(crate) use read::{index_of, is_by_data, needs_marks};
 pub(crate) use scan::ranges_of;
+pub(crate) use times::order_of_sweeps;

@@ -18,22 +18,24 @@ use einlang_tir::order::{Form, Statement};
 use einlang_tir::types::Ident;
 
 use super::replay::parse_replay;
-use super::{Compute, GroupSchedule, Layout, Nest, Pack, Role, Schedule, TensorSchedule};
+use super::{Compute, Fma, GroupSchedule, Layout, Nest, Pack, Role, Schedule, TensorSchedule};
 use crate::ir::{parse_role, show_role};
 use crate::text::{Cursor, Parsed, TextError, show_name};
 
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fma = if self.fma { " fma" } else { "" };
+        let fma = match self.fma {
+            Fma::Nowhere => "",
+            Fma::Steps => " fma steps",
+            Fma::Everywhere => " fma",
+        };
         let chains = if self.chains { " chains" } else { "" };
         writeln!(f, "schedule {}{fma}{chains} {{", show_name(&self.module))?;
         for (name, value) in &self.variant {
             writeln!(f, "  variant {} = {value};", show_name(name))?;
         }
         self.packs.iter().try_for_each(|pack| show_pack(pack, 1, f))?;
-        if let Some(replay) = &self.replay {
-            replay.fmt(f)?;
-        }
+        self.replays.iter().try_for_each(|replay| replay.fmt(f))?;
         self.groups.iter().try_for_each(|group| show_group(group, f))?;
         f.write_str("}\n")
     }
@@ -136,7 +138,11 @@ pub fn parse_schedules(text: &str) -> Result<Vec<Schedule>, TextError> {
     while !cursor.is_at_end() {
         cursor.expect_word("schedule")?;
         let mut schedule = Schedule { module: cursor.name()?, ..Schedule::default() };
-        schedule.fma = cursor.eat_word("fma");
+        schedule.fma = match cursor.eat_word("fma") {
+            false => Fma::Nowhere,
+            true if cursor.eat_word("steps") => Fma::Steps,
+            true => Fma::Everywhere,
+        };
         schedule.chains = cursor.eat_word("chains");
         cursor.expect("{")?;
         while cursor.eat_word("variant") {
@@ -148,8 +154,8 @@ pub fn parse_schedules(text: &str) -> Result<Vec<Schedule>, TextError> {
         while cursor.eat_word("pack") {
             schedule.packs.push(parse_pack(&mut cursor)?);
         }
-        if cursor.eat_word("replay") {
-            schedule.replay = Some(parse_replay(&mut cursor)?);
+        while cursor.eat_word("replay") {
+            schedule.replays.push(parse_replay(&mut cursor)?);
         }
         while !cursor.eat("}") {
             schedule.groups.push(parse_group(&mut cursor)?);
