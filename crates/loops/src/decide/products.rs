@@ -18,7 +18,7 @@ use einlang_tir::order::Statement;
 use einlang_tir::region::{Arg, Def, Inst, InstKind, Region};
 use einlang_tir::types::{Elem, Ident};
 
-use crate::schedule::{Fma, Nest, Role, Schedule};
+use crate::schedule::{Compute, Fma, Nest, Role, Schedule};
 
 /// Asks for fused products where there are steps or chains of floats.
 pub(super) fn fuse_products(module: &Module, schedule: &mut Schedule) {
@@ -40,21 +40,38 @@ pub(crate) fn fuse_steps(module: &mut Module) {
     }
 }
 
-/// Fuses the products in the terms of sums that run in lanes.
+/// Fuses the products in the terms of sums that run in lanes, and in what is computed in them.
 pub(crate) fn fuse_terms(module: &mut Module, schedule: &Schedule) {
     let supply = &mut module.supply;
-    for group in &mut module.groups {
+    let mut read: HashSet<Ident> = HashSet::new();
+    // What is computed at reads comes before its readers.
+    for group in module.groups.iter_mut().rev() {
         let Some(nest) = nest_of(group, schedule) else { continue };
         let mut lanes = HashSet::new();
         in_lanes(nest, false, &mut lanes);
         for (binding, of) in group.bindings.iter_mut().enumerate() {
+            let inside = read.contains(&of.name)
+                && schedule.tensor(&of.name).is_some_and(|t| t.compute == Compute::AtReads);
             for (clause, of) in of.clauses.iter_mut().enumerate() {
-                if lanes.contains(&Statement { binding, clause }) {
-                    Fuse { counts: counts(&of.body), supply }.terms(&mut of.body);
+                let mut fuse = Fuse { counts: counts(&of.body), supply };
+                if inside {
+                    of.body.for_each_region_mut(&mut |region| fuse.region(region));
+                    read_in(&of.body, &mut read);
+                } else if lanes.contains(&Statement { binding, clause }) {
+                    fuse.terms(&mut of.body, &mut read);
                 }
             }
         }
     }
+}
+
+/// The tensors that a region reads.
+fn read_in(region: &Region, read: &mut HashSet<Ident>) {
+    region.for_each_inst(&mut |inst| {
+        if let InstKind::Read(of) = &inst.kind {
+            read.insert(of.place.tensor.clone());
+        }
+    });
 }
 
 /// Whether a group computes points from points of its own.
@@ -110,10 +127,11 @@ struct Fuse<'m> {
 }
 
 impl Fuse<'_> {
-    /// Fuses the products in the terms of reductions.
-    fn terms(&mut self, region: &mut Region) {
+    /// Fuses the products in the terms of reductions; takes note of what these read.
+    fn terms(&mut self, region: &mut Region, read: &mut HashSet<Ident>) {
         for inst in &mut region.insts {
             if let InstKind::Reduce(reduction) = &mut inst.kind {
+                read_in(&reduction.body, read);
                 reduction.body.for_each_region_mut(&mut |region| self.region(region));
             }
         }

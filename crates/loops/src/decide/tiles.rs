@@ -91,7 +91,8 @@ impl<'m> Tiling<'m> {
         if n_rows.is_none_or(|n| n > TILE_ROWS) {
             nest = nested(axis, Some(together), Role::Par, nest);
             if around.is_empty() {
-                self.pack_rows(work, binding.axes[axis].var, var, together, decided);
+                let others: Vec<Var> = others.iter().map(|a| binding.axes[*a].var).collect();
+                self.pack_rows(work, (binding.axes[axis].var, var), &others, together, decided);
             }
         }
         nest = nested(lanes.axis, Some(i64::from(width)), Role::Par, nest);
@@ -140,19 +141,20 @@ impl<'m> Tiling<'m> {
         any
     }
 
-    /// Packs what changes with the rows and not with the lanes, where the next term lies far away: rows of
-    /// a tile then lie next to each other, term after term.
+    /// Packs what changes with the rows and not with the lanes, where the next term lies far away or other
+    /// loops go through it again: rows of a tile then lie next to each other, term after term.
     fn pack_rows(
         &self,
         work: &Work,
-        row: Var,
-        lanes: Var,
+        (row, lanes): (Var, Var),
+        others: &[Var],
         width: i64,
         decided: &mut GroupSchedule,
     ) {
         for access in &work.reads {
             let far = access.along.is_some_and(|along| access.step(along) == Step::Far);
-            let found = self.panels(access, row, Some(lanes)).filter(|_| far);
+            let again = others.iter().any(|other| access.step(*other) == Step::Same);
+            let found = self.panels(access, row, Some(lanes)).filter(|_| far || again);
             let Some((axis, from)) = found else { continue };
             let tensor = access.tensor.clone();
             add(Pack { tensor, axis, from, width, ahead: 0, rows: true }, decided);

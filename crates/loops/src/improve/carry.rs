@@ -25,7 +25,7 @@ pub(super) fn carry_values(kernel: &mut Kernel) {
     let next = next_value_of(kernel);
     let mut body = std::mem::take(&mut kernel.body);
     let mut carry = Carry { next, kernel };
-    carry.block(&mut body);
+    carry.block(&mut body, true);
     kernel.body = body;
 }
 
@@ -43,21 +43,34 @@ struct Carried {
 }
 
 impl Carry<'_> {
-    fn block(&mut self, block: &mut Block) {
+    /// Carries values through the loops of a block. Memory that is given inside a loop stands in a loop of
+    /// one round, which threads leave to one of them as a whole.
+    fn block(&mut self, block: &mut Block, outermost: bool) {
         let mut stmts = Vec::with_capacity(block.stmts.len());
         for mut stmt in std::mem::take(&mut block.stmts) {
-            blocks(&mut stmt, &mut |block| self.block(block));
+            blocks(&mut stmt, &mut |block| self.block(block, false));
             match &mut stmt {
                 Stmt::Loop(of) if is_plain(of) => {
-                    let (before, after) = self.looped(of);
-                    stmts.extend(before);
-                    stmts.push(stmt);
-                    stmts.extend(after);
+                    let (mut all, after) = self.looped(of);
+                    let alone = all.is_empty() || outermost;
+                    all.push(stmt);
+                    all.extend(after);
+                    match alone {
+                        true => stmts.extend(all),
+                        false => stmts.push(self.once(all)),
+                    }
                 }
                 _ => stmts.push(stmt),
             }
         }
         block.stmts = stmts;
+    }
+
+    /// Statements as the only round of a loop.
+    fn once(&mut self, stmts: Vec<Stmt>) -> Stmt {
+        let var = self.kernel.vars.index("once");
+        let (lo, hi) = (MinMax::from(0), MinMax::from(1));
+        Stmt::rounds(Range { var, lo, hi, down: false }, stmts)
     }
 
     /// Carries what a loop stores; what has to be done before it and after it.

@@ -7,6 +7,7 @@ use einlang_tir::module::{Clause, Group};
 use einlang_tir::order::{Form, Statement};
 use einlang_tir::region::{Def, Region};
 
+use super::pack::axis_of;
 use super::scan::{Level, Scan, hull, scan_set};
 use super::split::{divided, first_round};
 use super::{Lower, NotLowered, Part, Result};
@@ -372,13 +373,6 @@ impl Lower<'_> {
 /// Whether a loop over the variable keeps to a constraint by its bounds.
 fn is_bound(constraint: &Constraint, var: Var) -> bool {
     !matches!(constraint, Constraint::Mod(_)) && constraint.expr().mentions(var)
-}
-
-/// The axis whose values a form has.
-fn axis_of(axes: &[Var], form: &Form) -> Option<Var> {
-    let mut used = axes.iter().zip(&form.coefficients).filter(|(_, c)| **c != 0);
-    let (axis, coefficient) = used.next()?;
-    (used.next().is_none() && *coefficient == 1 && form.offset == 0).then_some(*axis)
 }
 
 /// The value of a form at a point.

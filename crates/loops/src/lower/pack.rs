@@ -1,6 +1,7 @@
 //! Copies of tensors in panels: what a tile of a product reads lies in one piece of memory then.
 
 use einlang_index::{MinMax, Quasi, Var, VarKind};
+use einlang_tir::order::Form;
 use einlang_tir::region::Read;
 use einlang_tir::types::{Elem, Ident};
 
@@ -147,6 +148,13 @@ impl Lower<'_> {
         }
         Ok(None)
     }
+}
+
+/// The axis whose values a form has.
+pub(super) fn axis_of(axes: &[Var], form: &Form) -> Option<Var> {
+    let mut used = axes.iter().zip(&form.coefficients).filter(|(_, c)| **c != 0);
+    let (axis, coefficient) = used.next()?;
+    (used.next().is_none() && *coefficient == 1 && form.offset == 0).then_some(*axis)
 }
 
 fn looped(range: Range, role: Role, stmts: Vec<Stmt>) -> Stmt {
