@@ -177,8 +177,8 @@ const KINK: f64 = 1e-6;
 /// Whether there is a kink at the point itself, where terms of an extremum are equal: the slopes on both
 /// sides differ, and that of the first extremal term is one of them or lies between them.
 fn is_between(exact: f64, (left, right): (f64, f64)) -> bool {
-    let slack = 1e-3 * (1.0 + exact.abs());
-    (left - right).abs() > 4.0 * slack
+    let slack = 1e-5 * (1.0 + exact.abs());
+    (left - right).abs() > 2.0 * slack
         && left.min(right) - slack <= exact
         && exact <= left.max(right) + slack
 }
