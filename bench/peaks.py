@@ -3,13 +3,15 @@
     python bench/peaks.py [--set a,b] [--peers c,numpy] [--threads 2] [--json FILE]
 
 Each implementation runs in a process of its own: it is called once, so that everything is compiled and loaded,
-then the process's peak of resident memory is reset and it is called again. What is shown is how far that call
-raised it, results included. Needs Linux, and the benchmark beside the project (`../shared/bench`).
+then the process's peak of resident memory is reset and it is called again. What is shown is that peak less what
+the process had before the first call, with its libraries and inputs: results, what is kept between calls, and
+code. Needs Linux, and the benchmark beside the project (`../shared/bench`).
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import multiprocessing
 import os
@@ -32,15 +34,14 @@ def resident(key: str) -> int:
     raise RuntimeError(f"the system says nothing of {key}")
 
 
-def rise(call: Any) -> int:
-    """By how many bytes a call raises the peak."""
-    before = resident("VmRSS")
+def peak(call: Any) -> int:
+    """The peak during a call."""
     with open("/proc/self/clear_refs", "w", encoding="ascii") as reset:
         reset.write("5")
     result = call()
-    after = resident("VmHWM")
+    found = resident("VmHWM")
     del result
-    return max(0, after - before)
+    return found
 
 
 def measured(answer: Any, name: str, peer: str) -> None:
@@ -52,9 +53,12 @@ def measured(answer: Any, name: str, peer: str) -> None:
     if isinstance(found, str):
         answer.send(found)
         return
-    call = found(workload.make_inputs("full", 0))
+    inputs = workload.make_inputs("full", 0)
+    importlib.import_module({"torch_compile": "torch", "c": "ctypes", "ours": "einlang"}.get(peer, peer))
+    before = resident("VmRSS")
+    call = found(inputs)
     call()
-    answer.send(rise(call))
+    answer.send(max(0, peak(call) - before))
 
 
 def of(name: str, peer: str) -> int | str:

@@ -94,7 +94,7 @@ fn check(family: &str, wanted: &str) {
 
 #[test]
 fn contractions() {
-    check("contraction", "product,nearest,distance,mixed,loss,slope_a,slope_b");
+    check("contraction", "product,nearest,distance,turned,mixed,loss,slope_a,slope_b");
 }
 
 #[test]

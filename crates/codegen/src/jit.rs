@@ -73,25 +73,28 @@ impl Session {
         }
     }
 
-    /// Links an object; its function has this name, which no other object of the session has.
+    /// Links objects that belong together; their function has this name, which no other object of the
+    /// session has.
     pub(crate) fn load(
         self: &Arc<Session>,
-        object: &[u8],
+        objects: &[Vec<u8>],
         name: &str,
         tables: Tables,
     ) -> Result<Code, String> {
         let name = CString::new(name).map_err(|_| "a name with a zero byte".to_owned())?;
         let linker = self.linker.lock().map_err(|_| "linking has failed before".to_owned())?;
         let mut address = 0;
-        // SAFETY: as above; the buffer is a copy that the session takes over.
+        // SAFETY: as above; the buffers are copies that the session takes over.
         unsafe {
-            let buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
-                object.as_ptr().cast(),
-                object.len(),
-                name.as_ptr(),
-            );
             let main = LLVMOrcLLJITGetMainJITDylib(linker.0);
-            check(LLVMOrcLLJITAddObjectFile(linker.0, main, buffer))?;
+            for object in objects {
+                let buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
+                    object.as_ptr().cast(),
+                    object.len(),
+                    name.as_ptr(),
+                );
+                check(LLVMOrcLLJITAddObjectFile(linker.0, main, buffer))?;
+            }
             check(LLVMOrcLLJITLookup(linker.0, &mut address, name.as_ptr()))?;
         }
         // SAFETY: `emit` gives the function of this name exactly this type.

@@ -5,6 +5,7 @@
 //! | `emit` | from loop IR to LLVM IR |
 //! | `math` | elementary functions as formulas |
 //! | `optimise` | the host's target, passes, objects |
+//! | `share` | large kernels on several processors |
 //! | `object` | objects as bytes, for the disk |
 //! | `frame` | what code and its surroundings know of each other |
 //! | `jit` | objects in memory, and calling them |
@@ -27,23 +28,33 @@ mod jit;
 mod math;
 mod object;
 mod optimise;
+mod share;
 mod team;
 mod timed;
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
 
 use einlang_interp::native::{CodeForm, Made, NativeCompiler, NativeKernel, NativeObject};
 use einlang_loops::ir::Kernel;
 use einlang_runtime::cache::Cache;
 use einlang_runtime::pool::Pool;
 use inkwell::context::Context;
+use inkwell::module::Module;
 
 use self::jit::{Code, ENTRY, Session};
 use self::object::Object;
 pub use timed::{Shown, Timed};
+
+/// The most threads that compile one kernel.
+const MOST_SHARES: usize = 4;
+
+/// The stack of a thread that compiles; pages that are never touched cost nothing.
+const STACK_BYTES: usize = 256 << 20;
 
 /// Code that exists, is being made, or cannot be made, by its key.
 type Known = HashMap<String, Arc<OnceLock<Result<Arc<Code>, String>>>>;
@@ -85,18 +96,19 @@ impl Llvm {
         let session = session.map_err(String::clone)?;
         let name = symbol(key);
         if let Some(cache) = &self.cache
-            && let Some(Object { tables, code }) =
+            && let Some(Object { tables, codes }) =
                 cache.get(key).and_then(|bytes| Object::from_bytes(&bytes))
         {
             self.from_disk.fetch_add(1, Ordering::Relaxed);
-            return session.load(&code, &name, tables);
+            return session.load(&codes, &name, tables);
         }
-        let object = compile(kernel, checked, &name, self.sanitised)?;
+        let most = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_SHARES);
+        let object = compile(kernel, checked, &name, self.sanitised, most)?;
         self.compiled.fetch_add(1, Ordering::Relaxed);
         if let Some(cache) = &self.cache {
             cache.put(key, &object.to_bytes());
         }
-        session.load(&object.code, &name, object.tables)
+        session.load(&object.codes, &name, object.tables)
     }
 }
 
@@ -120,7 +132,8 @@ impl NativeCompiler for Llvm {
     }
 
     fn object(&self, kernel: &Kernel, name: &str) -> Result<NativeObject, String> {
-        let Object { tables, code } = compile(kernel, false, name, false)?;
+        let Object { tables, mut codes } = compile(kernel, false, name, false, 1)?;
+        let code = codes.pop().ok_or("there is no object")?;
         let scalars = tables.scalars.into_iter().map(|of| (of.op, of.elems, of.result));
         Ok(NativeObject {
             code,
@@ -154,10 +167,47 @@ fn symbol(key: &str) -> String {
     format!("kernel_{first:016x}{:016x}", hasher.finish())
 }
 
-fn compile(kernel: &Kernel, checked: bool, name: &str, sanitised: bool) -> Result<Object, String> {
+/// Compiles a kernel, on several threads where it is large.
+fn compile(
+    kernel: &Kernel,
+    checked: bool,
+    name: &str,
+    sanitised: bool,
+    most: usize,
+) -> Result<Object, String> {
     let context = Context::create();
     let emitted = emit::emit(&context, kernel, checked).map_err(|refused| refused.0)?;
     optimise::rename(&emitted.module, ENTRY, name);
-    let code = optimise::object(&emitted.module, sanitised)?;
-    Ok(Object { tables: emitted.tables, code })
+    let shares = share::shares(&emitted.module, most);
+    let [first, others @ ..] = &shares[..] else { return Err("there is no function".to_owned()) };
+    if others.is_empty() {
+        let code = optimise::object(&emitted.module, sanitised)?;
+        return Ok(Object { tables: emitted.tables, codes: vec![code] });
+    }
+    let own = |module: &Module<'_>, names: &[String], is_first: bool| {
+        share::keep(module, names, is_first, name);
+        optimise::drop_others(module)?;
+        optimise::object(module, sanitised)
+    };
+    let other = |names: &[String]| {
+        let context = Context::create();
+        let emitted = emit::emit(&context, kernel, checked).map_err(|refused| refused.0)?;
+        optimise::rename(&emitted.module, ENTRY, name);
+        own(&emitted.module, names, false)
+    };
+    thread::scope(|scope| {
+        let started: Vec<_> = (others.iter())
+            .map(|names| {
+                let builder = thread::Builder::new().stack_size(STACK_BYTES);
+                (names, builder.spawn_scoped(scope, || other(names)).ok())
+            })
+            .collect();
+        let mut codes = vec![own(&emitted.module, first, true)?];
+        for (names, thread) in started {
+            // Without another thread this one does it.
+            let made = thread.and_then(|thread| thread.join().ok());
+            codes.push(made.unwrap_or_else(|| other(names))?);
+        }
+        Ok(Object { tables: emitted.tables, codes })
+    })
 }

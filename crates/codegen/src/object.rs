@@ -1,6 +1,6 @@
 //! The object of a kernel with what its code asks for by number, as bytes that can be kept on a disk.
 //!
-//! The bytes are lines, one per number, then the object. They are read back only by the version that
+//! The bytes are lines, one per number, then the objects. They are read back only by the version that
 //! wrote them, so there is nothing here about others; what cannot be read is as good as absent.
 
 use einlang_tir::op::Op;
@@ -8,13 +8,14 @@ use einlang_tir::types::{Elem, Ident};
 
 use crate::frame::{Call, Scalar, Tables};
 
-/// The line before the object.
+/// The line before the objects, with their sizes.
 const OBJECT: &str = "object";
 
 /// Code that is not linked yet.
 pub(crate) struct Object {
     pub(crate) tables: Tables,
-    pub(crate) code: Vec<u8>,
+    /// Objects that are linked together.
+    pub(crate) codes: Vec<Vec<u8>>,
 }
 
 impl Object {
@@ -36,9 +37,10 @@ impl Object {
                 function.as_str()
             );
         }
-        text += &format!("{OBJECT}\n");
+        let sizes: Vec<String> = self.codes.iter().map(|code| code.len().to_string()).collect();
+        text += &format!("{OBJECT} {}\n", sizes.join(" "));
         let mut bytes = text.into_bytes();
-        bytes.extend(&self.code);
+        self.codes.iter().for_each(|code| bytes.extend(code));
         bytes
     }
 
@@ -55,11 +57,22 @@ impl Object {
                 "checked" => tables.checked = rest.parse().ok()?,
                 "scalar" => tables.scalars.push(scalar(rest)?),
                 "call" => tables.calls.push(call(rest)?),
-                OBJECT => return Some(Object { tables, code: bytes.to_vec() }),
+                OBJECT => return Some(Object { tables, codes: codes(rest, bytes)? }),
                 _ => return None,
             }
         }
     }
+}
+
+/// The objects of these sizes.
+fn codes(sizes: &str, mut bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let mut codes = Vec::new();
+    for size in sizes.split(' ') {
+        let (code, rest) = bytes.split_at_checked(size.parse().ok()?)?;
+        codes.push(code.to_vec());
+        bytes = rest;
+    }
+    bytes.is_empty().then_some(codes)
 }
 
 fn scalar(text: &str) -> Option<Scalar> {
@@ -102,11 +115,15 @@ mod tests {
         tables.calls.push(Call { function: odd, args: vec![Elem::F32; 2], results: vec![] });
         let none = Ident::new("f");
         tables.calls.push(Call { function: none, args: vec![], results: vec![Elem::U8] });
-        let object = Object { tables, code: b"\x7fELF\nobject\n\0".to_vec() };
+        let codes = vec![b"\x7fELF\nobject\n\0".to_vec(), b"2".to_vec()];
+        let object = Object { tables, codes };
         let read = Object::from_bytes(&object.to_bytes()).expect("it was written here");
         assert_eq!(format!("{:?}", read.tables), format!("{:?}", object.tables));
-        assert_eq!(read.code, object.code);
+        assert_eq!(read.codes, object.codes);
+        let mut cut = object.to_bytes();
+        cut.pop();
+        assert!(Object::from_bytes(&cut).is_none());
         assert!(Object::from_bytes(b"").is_none());
-        assert!(Object::from_bytes(b"scalar nonsense f32 f32 f32\nobject\n").is_none());
+        assert!(Object::from_bytes(b"scalar nonsense f32 f32 f32\nobject 0\n").is_none());
     }
 }

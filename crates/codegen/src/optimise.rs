@@ -125,13 +125,24 @@ const FEW: &str = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-ve
     loop-mssa(loop-rotate,licm),simplifycfg,gvn,instcombine<no-verify-fixpoint>,simplifycfg,\
     loop-mssa(licm),dse,adce)";
 
+/// How many instructions a function has.
+pub(crate) fn n_instructions(function: FunctionValue<'_>) -> usize {
+    function.get_basic_blocks().iter().map(|block| block.get_instructions().count()).sum()
+}
+
+/// Takes away functions that are defined elsewhere or called by nobody.
+pub(crate) fn drop_others(module: &Module<'_>) -> Result<(), String> {
+    let passes = "elim-avail-extern,globaldce";
+    let done = module.run_passes(passes, &machine()?, PassBuilderOptions::create());
+    done.map_err(|e| e.to_string())
+}
+
 /// The passes for a module.
 fn passes(module: &Module<'_>) -> &'static str {
     let chosen =
         |f: FunctionValue<'_>| f.get_string_attribute(AttributeLoc::Function, CHOSEN).is_some();
-    let blocks = module.get_functions().flat_map(|function| function.get_basic_blocks());
-    let n_instructions: usize = blocks.map(|block| block.get_instructions().count()).sum();
-    match module.get_functions().any(chosen) || n_instructions > LARGE {
+    let n: usize = module.get_functions().map(n_instructions).sum();
+    match module.get_functions().any(chosen) || n > LARGE {
         true => FEW,
         false => "default<O2>",
     }

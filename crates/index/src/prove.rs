@@ -56,6 +56,19 @@ impl Facts {
         Facts::default()
     }
 
+    /// Facts that are known at once, which is cheaper than one after the other. Those that cannot be
+    /// represented are left out.
+    pub fn of(constraints: Vec<Constraint>) -> Facts {
+        match Set::new(constraints.iter().cloned()) {
+            Ok(set) => Facts { set },
+            Err(_) => {
+                let mut facts = Facts::new();
+                constraints.into_iter().for_each(|constraint| facts.assume(constraint));
+                facts
+            }
+        }
+    }
+
     /// The facts as constraints.
     pub fn set(&self) -> &Set {
         &self.set

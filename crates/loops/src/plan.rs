@@ -1,6 +1,7 @@
 //! A module on its way to machines: passes, schedule, loop IR, as one list.
 
 use std::collections::HashSet;
+use std::thread;
 
 use einlang_tir::module::{Group, Module};
 use einlang_tir::passes::{Ctx, PASSES, Stopped, run_passes};
@@ -60,7 +61,9 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
     if given.is_none_or(|given| given.fma == Fma::Steps) && !choices.checked {
         fuse_steps(&mut module);
     }
-    let (segments, mut trajectories) = (in_segments(&module, choices), None);
+    if given.is_none() && may_have_segments(&module, choices) {
+        return plan_with_segments(&module, choices, &ctx);
+    }
     let schedule = match given {
         Some(given) => {
             if !given.replays.is_empty() {
@@ -76,20 +79,57 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
             module = found.ok_or_else(illegal)?;
             given.clone()
         }
-        None => match (choices.checkpoint, segments) {
-            (Checkpoint::Segments(_), Some((prepared, schedule))) => {
-                module = prepared;
-                schedule
-            }
-            (_, segments) => {
-                trajectories = segments.map(|(_, schedule)| trajectories_of(&schedule));
-                module = join_rows(join_producers(prepared(module, &ctx)));
-                let mut schedule = decide(&module, choices.storage)?;
-                expect_sizes(&module, &choices.shapes, &mut schedule);
-                schedule
-            }
-        },
+        None => {
+            let (decided, schedule) = decide_whole(module, choices, &ctx)?;
+            module = decided;
+            schedule
+        }
     };
+    finish(module, schedule, choices, None)
+}
+
+/// Plans a module that may be cut into segments, with the trajectories of which they would keep a part.
+fn plan_with_segments(module: &Module, choices: &Choices, ctx: &Ctx) -> Result<Plan, NotLowered> {
+    let wanted = matches!(choices.checkpoint, Checkpoint::Segments(_));
+    if wanted && let Some((prepared, schedule)) = in_segments(module, choices) {
+        return finish(prepared, schedule, choices, None);
+    }
+    if wanted {
+        let (module, schedule) = decide_whole(module.clone(), choices, ctx)?;
+        return finish(module, schedule, choices, None);
+    }
+    // Neither needs the other, and both take long where they find something.
+    let (segments, whole) = thread::scope(|scope| {
+        let builder = thread::Builder::new().stack_size(STACK_BYTES);
+        let other = builder.spawn_scoped(scope, || in_segments(module, choices));
+        let whole = decide_whole(module.clone(), choices, ctx);
+        let segments = other.ok().and_then(|other| other.join().ok());
+        (segments.unwrap_or_else(|| in_segments(module, choices)), whole)
+    });
+    let (module, schedule) = whole?;
+    let trajectories = segments.map(|(_, schedule)| trajectories_of(&schedule));
+    finish(module, schedule, choices, trajectories)
+}
+
+/// The module prepared for its schedule, and that.
+fn decide_whole(
+    module: Module,
+    choices: &Choices,
+    ctx: &Ctx,
+) -> Result<(Module, Schedule), NotLowered> {
+    let module = join_rows(join_producers(prepared(module, ctx)));
+    let mut schedule = decide(&module, choices.storage)?;
+    expect_sizes(&module, &choices.shapes, &mut schedule);
+    Ok((module, schedule))
+}
+
+/// The code for a schedule.
+fn finish(
+    mut module: Module,
+    schedule: Schedule,
+    choices: &Choices,
+    trajectories: Option<HashSet<Ident>>,
+) -> Result<Plan, NotLowered> {
     if schedule.fma == Fma::Steps && !choices.checked {
         fuse_terms(&mut module, &schedule);
     }
@@ -106,24 +146,32 @@ fn prepared(module: Module, ctx: &Ctx) -> Module {
     stream_sums(store_functions(widen_sums(divide_cases(delay_updates(module), ctx), ctx)))
 }
 
+/// The stack of a thread that looks for segments; pages that are never touched cost nothing.
+const STACK_BYTES: usize = 256 << 20;
+
 /// A module of more groups is cut into segments only where that is asked for.
 const MOST_GROUPS: usize = 96;
 
-/// The module prepared for segments and a schedule with them, if they may be wanted and there are any.
-fn in_segments(module: &Module, choices: &Choices) -> Option<(Module, Schedule)> {
-    let checkpoints = match choices.checkpoint {
-        Checkpoint::None => return None,
+/// Whether segments may be wanted, and there may be any.
+fn may_have_segments(module: &Module, choices: &Choices) -> bool {
+    let wanted = match choices.checkpoint {
+        Checkpoint::None => false,
         // Looking for segments takes long in a large module, and few need them.
-        Checkpoint::Budget(_) if module.groups.len() > MOST_GROUPS => return None,
-        Checkpoint::Budget(_) => Checkpoints::Sqrt,
-        Checkpoint::Segments(checkpoints) => checkpoints,
+        Checkpoint::Budget(_) => module.groups.len() <= MOST_GROUPS,
+        Checkpoint::Segments(_) => true,
     };
     let recurrent = |group: &&Group| {
         group.bindings.first().is_some_and(|binding| module.is_recurrent(&binding.name))
     };
-    if module.groups.iter().filter(recurrent).count() < 2 {
-        return None;
-    }
+    wanted && module.groups.iter().filter(recurrent).count() >= 2
+}
+
+/// The module prepared for segments and a schedule with them, if there are any.
+fn in_segments(module: &Module, choices: &Choices) -> Option<(Module, Schedule)> {
+    let checkpoints = match choices.checkpoint {
+        Checkpoint::Segments(checkpoints) => checkpoints,
+        _ => Checkpoints::Sqrt,
+    };
     let mut prepared = module.clone();
     isolate_sums(&mut prepared);
     let mut schedule = decide_along_time(&prepared, choices.storage).ok()?;

@@ -45,10 +45,10 @@ impl<'c> Emit<'c, '_> {
     pub(super) fn described(&self, buffer: usize) -> Result<Vec<BasicValueEnum<'c>>> {
         let slots = &self.buffers[buffer];
         let pointer = self.context.ptr_type(Default::default());
-        let mut all = vec![
-            self.builder.build_load(pointer, slots.data, "data")?,
-            self.builder.build_load(pointer, slots.marks, "marks")?,
-        ];
+        let mut all = vec![self.builder.build_load(pointer, slots.data, "data")?];
+        if self.kernel.buffers[buffer].marks {
+            all.push(self.builder.build_load(pointer, slots.marks, "marks")?);
+        }
         for extent in &slots.extents {
             all.push(self.builder.build_load(self.i64_type(), *extent, "extent")?);
         }
@@ -64,7 +64,8 @@ impl<'c> Emit<'c, '_> {
     ) -> Result<()> {
         let missing = || Refused("a buffer is not described".to_owned());
         self.buffers[buffer].fixed = outer.fixed.clone();
-        for slot in [self.buffers[buffer].data, self.buffers[buffer].marks] {
+        let (slots, has_marks) = (&self.buffers[buffer], self.kernel.buffers[buffer].marks);
+        for slot in [slots.data].into_iter().chain(has_marks.then_some(slots.marks)) {
             self.builder.build_store(slot, described.next().ok_or_else(missing)?)?;
         }
         let tests =

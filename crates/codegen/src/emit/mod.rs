@@ -15,6 +15,7 @@
 //! | `fold.rs`, `sums.rs`, `keys.rs` | folds, sums in pairs, reductions by keys |
 //! | `lanes/` | loops whose rounds are lanes of vectors |
 //! | `short.rs` | loops and folds that are written out |
+//! | `piece.rs` | the nests of large kernels, which are functions of their own |
 //! | `team.rs`, `estimate.rs` | what threads run together, and how much work it is |
 //! | `service.rs` | calls of the surroundings |
 
@@ -29,6 +30,7 @@ mod memory;
 mod narrow;
 mod op;
 mod own;
+mod piece;
 mod powers;
 mod service;
 mod short;
@@ -39,7 +41,7 @@ mod team;
 use std::collections::HashMap;
 
 use einlang_index::Var;
-use einlang_loops::ir::{Block, Kernel, Operand, Role, Stmt};
+use einlang_loops::ir::{Block, Kernel, Loop, Operand, Role, Stmt};
 use einlang_tir::constant::Const;
 use einlang_tir::region::Value;
 use einlang_tir::types::{Elem, ElemKind};
@@ -52,6 +54,7 @@ use inkwell::types::{BasicTypeEnum, IntType};
 use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
 
 use self::memory::Slots;
+use self::piece::Pieces;
 use crate::frame::Tables;
 use crate::jit::ENTRY;
 use crate::optimise::CHOSEN;
@@ -115,7 +118,9 @@ pub(crate) fn emit<'c>(
         known: HashMap::new(),
         buffers: Vec::new(),
         lanes: None,
+        round: None,
         threads: None,
+        pieces: Pieces::of(kernel),
         tables: Tables { checked, ..Tables::default() },
     };
     emit.builder.position_at_end(body);
@@ -131,11 +136,15 @@ pub(crate) fn emit<'c>(
 /// Whether some loop is to run as lanes or several rounds at once.
 fn has_roles(block: &Block) -> bool {
     block.stmts.iter().any(|stmt| match stmt {
-        Stmt::Loop(of) => matches!(of.role, Role::Lane(_) | Role::Unroll(_)) || has_roles(&of.body),
+        Stmt::Loop(of) => has_roles_of(of),
         Stmt::If { then, otherwise, .. } => has_roles(then) || has_roles(otherwise),
         Stmt::Team(block) => has_roles(block),
         _ => false,
     })
+}
+
+fn has_roles_of(of: &Loop) -> bool {
+    matches!(of.role, Role::Lane(_) | Role::Unroll(_)) || has_roles(&of.body)
 }
 
 /// A kernel that is being translated.
@@ -160,8 +169,11 @@ struct Emit<'c, 'k> {
     buffers: Vec<Slots<'c>>,
     /// The lanes, inside a loop of them.
     lanes: Option<lanes::Lanes<'c>>,
+    /// The index of the innermost loop that is open and no loop of lanes.
+    round: Option<Var>,
     /// The threads, inside a team.
     threads: Option<team::Threads<'c>>,
+    pieces: Pieces<'c>,
     tables: Tables,
 }
 

@@ -74,7 +74,11 @@ impl<'c> Emit<'c, '_> {
             Stmt::If { results, condition, then, otherwise } => {
                 self.choose(results, condition, then, otherwise)?;
             }
-            Stmt::Loop(of) => self.looped(of)?,
+            Stmt::Loop(of) => {
+                if !self.piece(of)? {
+                    self.looped(of)?;
+                }
+            }
             Stmt::Fold(fold) => self.fold(fold)?,
             Stmt::CheckShape(buffer, site) => self.check_shape(*buffer, i64::from(site.0) + 1)?,
             Stmt::Alloc(buffer) => self.alloc(*buffer)?,
@@ -192,7 +196,7 @@ impl<'c> Emit<'c, '_> {
         Ok(())
     }
 
-    fn looped(&mut self, of: &Loop) -> Result<()> {
+    pub(super) fn looped(&mut self, of: &Loop) -> Result<()> {
         self.in_part(of, |emit| emit.rounds_of_loop(of))
     }
 
@@ -227,10 +231,12 @@ impl<'c> Emit<'c, '_> {
         self.jump(top)?;
         self.at(top);
         let outer = self.before.insert(range.var, before);
+        let round = self.round.replace(range.var);
         match (&of.until, &open) {
             (Some(until), Some(open)) => self.open_round(of, until, open, var, end)?,
             _ => self.stmts(&of.body)?,
         }
+        self.round = round;
         self.before.remove(&range.var);
         if let Some(outer) = outer {
             self.before.insert(range.var, outer);

@@ -24,18 +24,28 @@ use crate::optimise::CHOSEN;
 #[derive(Clone, Copy)]
 pub(super) struct Threads<'c> {
     /// Which thread this is.
-    number: IntValue<'c>,
+    pub(super) number: IntValue<'c>,
     /// How many there are.
-    total: IntValue<'c>,
+    pub(super) total: IntValue<'c>,
     /// Whether this is inside a loop that is divided.
     pub(super) divided: bool,
 }
 
 /// What statements use of their surroundings.
-struct Given<'c> {
-    vars: Vec<(Var, IntValue<'c>)>,
-    values: Vec<(u32, BasicValueEnum<'c>)>,
-    buffers: Vec<usize>,
+pub(super) struct Given<'c> {
+    pub(super) vars: Vec<(Var, IntValue<'c>)>,
+    pub(super) values: Vec<(u32, BasicValueEnum<'c>)>,
+    pub(super) buffers: Vec<usize>,
+}
+
+/// A function of its own for a part of a kernel.
+pub(super) struct Part<'c> {
+    pub(super) name: String,
+    /// Whether it is a piece of what one thread runs, and counts the rounds of its caller.
+    pub(super) is_piece: bool,
+    /// Whether it is inside a loop that is divided.
+    pub(super) divided: bool,
+    pub(super) given: Given<'c>,
 }
 
 impl<'c> Emit<'c, '_> {
@@ -44,7 +54,40 @@ impl<'c> Emit<'c, '_> {
             return Err(Refused("a team inside of another".to_owned()));
         }
         let given = self.given(block)?;
-        let mut fields: Vec<BasicValueEnum<'c>> = Vec::new();
+        let (place, types) = self.hand_over(&given, None)?;
+        let work = self.estimate(block)?;
+        let name = format!("{ENTRY}_team");
+        let part = Part { name, is_piece: false, divided: false, given };
+        let function = self.part(&part, &types, &|emit| emit.stmts(block))?;
+        self.choose_passes(function, super::has_roles(block));
+        let function = function.as_global_value().as_pointer_value();
+        let code = self.service(Field::team, &[function.into(), place.into(), work.into()])?;
+        self.pass_on(code)?;
+        for buffer in allocated(block) {
+            self.look(buffer)?;
+            self.given_shape(buffer)?;
+        }
+        Ok(())
+    }
+
+    /// Returns with the code of a part unless that is fine.
+    pub(super) fn pass_on(&self, code: IntValue<'c>) -> Result<()> {
+        let (fine, wrong) = (self.block("fine"), self.block("wrong"));
+        let is_fine = self.compare(IntPredicate::EQ, code, self.i64(0))?;
+        self.branch(is_fine, fine, wrong)?;
+        self.at(wrong);
+        self.builder.build_return(Some(&code))?;
+        self.at(fine);
+        Ok(())
+    }
+
+    /// Puts what a part is given in a place on the stack, after a number of the caller if there is one.
+    pub(super) fn hand_over(
+        &self,
+        given: &Given<'c>,
+        first: Option<IntValue<'c>>,
+    ) -> Result<(PointerValue<'c>, Vec<BasicTypeEnum<'c>>)> {
+        let mut fields: Vec<BasicValueEnum<'c>> = first.into_iter().map(Into::into).collect();
         fields.extend(given.vars.iter().map(|(_, value)| BasicValueEnum::from(*value)));
         fields.extend(given.values.iter().map(|(_, value)| *value));
         for buffer in &given.buffers {
@@ -57,21 +100,15 @@ impl<'c> Emit<'c, '_> {
             let to = self.builder.build_struct_gep(ty, place, at as u32, "field")?;
             self.builder.build_store(to, *field)?;
         }
-        let work = self.estimate(block)?;
-        let function = self.part(block, &given, &types)?;
-        let function = function.as_global_value().as_pointer_value();
-        let code = self.service(Field::team, &[function.into(), place.into(), work.into()])?;
-        let (fine, wrong) = (self.block("fine"), self.block("wrong"));
-        let is_fine = self.compare(IntPredicate::EQ, code, self.i64(0))?;
-        self.branch(is_fine, fine, wrong)?;
-        self.at(wrong);
-        self.builder.build_return(Some(&code))?;
-        self.at(fine);
-        for buffer in allocated(block) {
-            self.look(buffer)?;
-            self.given_shape(buffer)?;
+        Ok((place, types))
+    }
+
+    /// Lets a function whose loops have roles do with few passes.
+    pub(super) fn choose_passes(&self, function: FunctionValue<'c>, has_roles: bool) {
+        if has_roles {
+            let attribute = self.context.create_string_attribute(CHOSEN, "");
+            function.add_attribute(AttributeLoc::Function, attribute);
         }
-        Ok(())
     }
 
     /// What a block uses.
@@ -109,21 +146,16 @@ impl<'c> Emit<'c, '_> {
         Ok(Given { vars, values, buffers })
     }
 
-    /// The function of a team.
-    fn part(
+    /// The function of a part, given the types of what is handed over to it.
+    pub(super) fn part(
         &mut self,
-        block: &Block,
-        given: &Given<'c>,
+        part: &Part<'c>,
         types: &[BasicTypeEnum<'c>],
+        inside: &dyn Fn(&mut Self) -> Result<()>,
     ) -> Result<FunctionValue<'c>> {
         let (word, pointer) = (self.i64_type(), self.context.ptr_type(Default::default()));
         let ty = word.fn_type(&[pointer.into(), pointer.into(), word.into(), word.into()], false);
-        let name = format!("{ENTRY}_team");
-        let function = self.module.add_function(&name, ty, Some(Linkage::Internal));
-        if super::has_roles(block) {
-            let attribute = self.context.create_string_attribute(CHOSEN, "");
-            function.add_attribute(AttributeLoc::Function, attribute);
-        }
+        let function = self.module.add_function(&part.name, ty, Some(Linkage::Internal));
         let missing = || Refused("the function has no frame".to_owned());
         let param = |at: u32| function.get_nth_param(at).ok_or_else(missing);
         let (frame, from) = (param(0)?.into_pointer_value(), param(1)?.into_pointer_value());
@@ -131,6 +163,8 @@ impl<'c> Emit<'c, '_> {
         let entry = self.context.append_basic_block(function, "entry");
         let body = self.context.append_basic_block(function, "body");
         let outer_at = self.builder.get_insert_block();
+        let in_team = !part.is_piece || self.threads.is_some();
+        let threads = Threads { number, total, divided: part.divided };
         let outer = Outer {
             function: std::mem::replace(&mut self.function, function),
             entry: std::mem::replace(&mut self.entry, entry),
@@ -140,13 +174,12 @@ impl<'c> Emit<'c, '_> {
             before: std::mem::take(&mut self.before),
             values: std::mem::take(&mut self.values),
             buffers: std::mem::take(&mut self.buffers),
+            threads: std::mem::replace(&mut self.threads, in_team.then_some(threads)),
         };
-        let known = self.known.clone();
-        self.threads = Some(Threads { number, total, divided: false });
+        let (known, round) = (self.known.clone(), self.round.take());
         self.at(body);
-        let made = self.part_body(block, given, types, from, &outer);
-        self.threads = None;
-        self.known = known;
+        let made = self.part_body(part, types, from, &outer, inside);
+        (self.known, self.round) = (known, round);
         self.at(entry);
         self.builder.build_unconditional_branch(body)?;
         self.function = outer.function;
@@ -157,6 +190,7 @@ impl<'c> Emit<'c, '_> {
         self.before = outer.before;
         self.values = outer.values;
         self.buffers = outer.buffers;
+        self.threads = outer.threads;
         if let Some(block) = outer_at {
             self.at(block);
         }
@@ -165,21 +199,23 @@ impl<'c> Emit<'c, '_> {
 
     fn part_body(
         &mut self,
-        block: &Block,
-        given: &Given<'c>,
+        part: &Part<'c>,
         types: &[BasicTypeEnum<'c>],
         from: PointerValue<'c>,
         outer: &Outer<'c>,
+        inside: &dyn Fn(&mut Self) -> Result<()>,
     ) -> Result<()> {
-        self.rounds = self.slot(self.i64_type().into(), "rounds")?;
-        self.builder.build_store(self.rounds, self.i64(0))?;
+        let given = &part.given;
         let ty = self.context.struct_type(types, false);
         let mut fields = Vec::with_capacity(types.len());
         for (at, field) in types.iter().enumerate() {
             let place = self.builder.build_struct_gep(ty, from, at as u32, "field")?;
             fields.push(self.builder.build_load(*field, place, "given")?);
         }
-        let mut fields = fields.into_iter();
+        let mut fields = fields.into_iter().peekable();
+        self.rounds = self.slot(self.i64_type().into(), "rounds")?;
+        let counted = fields.next_if(|_| part.is_piece);
+        self.builder.build_store(self.rounds, counted.unwrap_or(self.i64(0).into()))?;
         for ((var, _), value) in given.vars.iter().zip(&mut fields) {
             let slot = self.var_slot(*var)?;
             self.builder.build_store(slot, value)?;
@@ -188,16 +224,21 @@ impl<'c> Emit<'c, '_> {
             self.values.insert(*number, value);
         }
         for buffer in 0..self.kernel.buffers.len() {
-            let slots = match given.buffers.binary_search(&buffer) {
-                Ok(_) => self.slots(buffer)?,
-                Err(_) => outer.buffers[buffer].nowhere(),
+            let slots = match given.buffers.contains(&buffer) {
+                true => self.slots(buffer)?,
+                false => outer.buffers[buffer].nowhere(),
             };
             self.buffers.push(slots);
         }
         for buffer in &given.buffers {
             self.take_over(*buffer, &outer.buffers[*buffer], &mut fields)?;
         }
-        self.stmts(block)?;
+        inside(self)?;
+        if part.is_piece {
+            let rounds = self.builder.build_load(self.i64_type(), self.rounds, "rounds")?;
+            let place = self.builder.build_struct_gep(ty, from, 0, "field")?;
+            self.builder.build_store(place, rounds)?;
+        }
         self.builder.build_return(Some(&self.i64(0)))?;
         Ok(())
     }
@@ -258,6 +299,7 @@ struct Outer<'c> {
     before: HashMap<Var, inkwell::basic_block::BasicBlock<'c>>,
     values: HashMap<u32, BasicValueEnum<'c>>,
     buffers: Vec<super::memory::Slots<'c>>,
+    threads: Option<Threads<'c>>,
 }
 
 /// The buffers that get memory in a team and keep it.

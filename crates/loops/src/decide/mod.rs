@@ -11,6 +11,7 @@
 //! | `functions.rs` | which functions are computed before a clause that has more indices |
 //! | `stream/` | what is only summed over a long axis, block by block |
 //! | `join.rs` | which producers belong to the group of the recurrence that reads them |
+//! | `orders.rs` | nothing: it remembers orders that were found |
 //! | `fuse.rs` | whether base clauses and producers run in the loop of a recurrence |
 //! | `windows.rs`, `along.rs`, `distance.rs`, `extremes.rs` | how many planes are kept |
 //! | `private.rs` | what belongs to one tile |
@@ -34,6 +35,7 @@ mod functions;
 mod fuse;
 mod join;
 mod legal;
+mod orders;
 mod private;
 mod products;
 mod replay;
@@ -49,7 +51,7 @@ mod work;
 
 use einlang_index::Facts;
 use einlang_tir::module::{Group, Module};
-use einlang_tir::order::{Order, dependences, find_order};
+use einlang_tir::order::{Order, dependences};
 use einlang_tir::region::{InstKind, Region};
 
 use self::fuse::fuse_phases;
@@ -133,7 +135,7 @@ impl Deciding<'_> {
 
     /// The schedule of a group, without those inside it.
     fn alone(&self, group: &Group) -> Result<GroupSchedule, NotLowered> {
-        let order = find_order(self.module, group).map_err(|_| {
+        let order = orders::order_of(self.module, group, &self.facts).map_err(|_| {
             let name = group.bindings.first().map_or("", |binding| binding.name.as_str());
             NotLowered::new(format!("no order for `{name}`"))
         })?;

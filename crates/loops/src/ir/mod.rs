@@ -16,11 +16,14 @@
 //! | `print.rs`, `parse.rs`, `parse_stmt.rs` | the text form |
 //! | `verify.rs` | the invariants |
 //! | `visit.rs` | visiting statements |
+//! | `pattern.rs`, `offsets.rs` | which statements do the same |
 //!
 //! Absences: no tensors of tensors, no names of the source but for messages.
 
+mod offsets;
 mod parse;
 mod parse_stmt;
+mod pattern;
 mod print;
 mod stmt;
 mod verify;
@@ -29,8 +32,10 @@ mod visit;
 use einlang_index::{Quasi, Var, Vars};
 use einlang_tir::types::{Elem, Ident, Loc};
 
+pub use offsets::with_offsets;
 pub use parse::parse_kernel;
 pub(crate) use parse_stmt::parse_role;
+pub use pattern::{Pattern, loose_pattern_of, pattern_of};
 pub(crate) use print::show_role;
 pub use stmt::{
     Access, Block, Combine, Condition, Fold, FoldStart, Key, Loop, Operand, Range, Role, Stmt,

@@ -157,6 +157,9 @@ struct Lower<'m> {
     maps: HashMap<BufferId, Vec<Vec<i64>>>,
     /// The tensors that lie in panels too.
     panels: HashMap<Ident, Vec<pack::Panels>>,
+    /// The loops around over tiles: the axis, how many of its values a tile has, and the number of the
+    /// tile.
+    tiles: Vec<(Var, i64, Var)>,
     /// The axis whose points are lanes.
     lane: Option<Var>,
     /// The variables that have a value here, innermost last.
@@ -231,6 +234,7 @@ impl<'m> Lower<'m> {
             tensors: HashMap::new(),
             maps: HashMap::new(),
             panels: HashMap::new(),
+            tiles: Vec::new(),
             lane: None,
             bound: Bound::default(),
             loops: Vec::new(),

@@ -7,6 +7,7 @@ use einlang_tir::module::{Clause, Group};
 use einlang_tir::order::{Form, Statement};
 use einlang_tir::region::{Def, Region};
 
+use super::pack::axis_of;
 use super::scan::{Level, Scan, hull, scan_set};
 use super::split::{divided, first_round};
 use super::{Lower, NotLowered, Part, Result};
@@ -87,18 +88,24 @@ impl Lower<'_> {
             open.is_none() && forms.iter().all(|(_, form)| first(form).is_some_and(|c| c < 0));
         let sign = if down { -1 } else { 1 };
         let var = self.loop_var(group, forms);
+        let n_tiles = self.tiles.len();
         let mut inside = Domains::new();
         for (statement, form) in forms {
             let missing = || NotLowered::new("a schedule of a clause that does not exist");
             let domain = domains.get(statement).ok_or_else(missing)?;
             let axes = group.bindings[statement.binding].dims();
             let value = form_of(&axes, form, sign)?;
+            if let (Some(width), Some(axis)) = (rounds.tile, axis_of(&axes, form)) {
+                self.tiles.push((axis, width, var));
+            }
             inside.insert(*statement, domain.restricted(&rounds.of(var, &value)?)?);
         }
         let plain = open.is_none() && !down && rounds.tile.is_none();
         let first = if plain { first_round(&inside, var, &self.context) } else { None };
         let Some(first) = first else {
-            return self.rounds(group, rounds, (var, down), inside, open, out);
+            let done = self.rounds(group, rounds, (var, down), inside, open, out);
+            self.tiles.truncate(n_tiles);
+            return done;
         };
         let (of_first, others) = divided(inside, var, first, &self.context)?;
         let (stmts, ()) = self.scoped(|lower, out| {

@@ -53,7 +53,7 @@ pub enum Fma {
 }
 
 /// A tensor in panels: so many planes of an axis lie next to each other, panel after panel. What reads it
-/// in lanes along that axis finds them there.
+/// in lanes along that axis finds them there, or what reads it in tiles of as many rows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pack {
     /// The tensor.
@@ -64,6 +64,11 @@ pub struct Pack {
     pub from: Vec<(i64, String)>,
     /// How many planes a panel has.
     pub width: i64,
+    /// In how many parts the next panel is fetched while one is in use, one part per round of the loop
+    /// around; none if zero.
+    pub ahead: u32,
+    /// Whether the planes of a panel are rows of a tile, and not lanes.
+    pub rows: bool,
 }
 
 /// The schedule of a group.

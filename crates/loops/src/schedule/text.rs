@@ -42,13 +42,17 @@ impl fmt::Display for Schedule {
 }
 
 fn show_pack(pack: &Pack, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let (indent, Pack { tensor, axis, from, width }) = ("  ".repeat(depth), pack);
+    let (indent, Pack { tensor, axis, from, width, ahead, rows }) = ("  ".repeat(depth), pack);
     write!(f, "{indent}pack {} axis {axis}", show_name(tensor.as_str()))?;
     for (at, (times, size)) in from.iter().enumerate() {
         let sign = if at == 0 { "from" } else { "+" };
         write!(f, " {sign} {times} * {}", show_name(size))?;
     }
-    writeln!(f, " by {width};")
+    write!(f, " by {width}")?;
+    if *ahead > 0 {
+        write!(f, " ahead {ahead}")?;
+    }
+    f.write_str(if *rows { " rows;\n" } else { ";\n" })
 }
 
 fn show_group(group: &GroupSchedule, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -178,10 +182,12 @@ fn parse_pack(cursor: &mut Cursor<'_>) -> Parsed<Pack> {
     }
     cursor.expect_word("by")?;
     let width = cursor.number()?;
+    let ahead = if cursor.eat_word("ahead") { u32::try_from(cursor.number()?) } else { Ok(0) };
+    let rows = cursor.eat_word("rows");
     cursor.expect(";")?;
     let fits = width > 0 && from.iter().all(|(times, _)| *times > 0);
-    match axis {
-        Ok(axis) if fits => Ok(Pack { tensor, axis, from, width }),
+    match (axis, ahead) {
+        (Ok(axis), Ok(ahead)) if fits => Ok(Pack { tensor, axis, from, width, ahead, rows }),
         _ => cursor.fail("a panel is a part of an axis"),
     }
 }

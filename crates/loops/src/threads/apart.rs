@@ -75,6 +75,23 @@ impl<'k> Apart<'k> {
         answer
     }
 
+    /// Whether no two rounds of a loop, whose index is a variable, touch a place in common that one of
+    /// them stores to.
+    pub(super) fn are_rounds_apart(
+        &mut self,
+        accesses: &[Access],
+        var: Var,
+        common: &[Var],
+    ) -> bool {
+        let between = Between { common, distinct: Some((var, var)) };
+        let numbered = || accesses.iter().enumerate();
+        numbered().filter(|(_, writes)| writes.writes).all(|(at, writes)| {
+            // Of two stores either is the first.
+            let mut others = numbered().filter(|(other, b)| !b.writes || *other >= at);
+            others.all(|(_, other)| self.are_apart(writes, other, between))
+        })
+    }
+
     /// Whether one dimension tells them apart, without a proof.
     fn one_dimension_differs(&self, a: &Access, b: &Access, between: Between<'_>) -> bool {
         let (a_, b_) = (a, b);
@@ -116,34 +133,31 @@ impl<'k> Apart<'k> {
             renamed.insert(var, Affine::var(self.walk.fresh()));
         }
         let other = |form: &Affine| form.replace(&mut |var| renamed.get(&var).cloned()).ok();
-        let mut facts = Facts::new();
-        a.given.iter().for_each(|constraint| facts.assume(constraint.clone()));
+        let mut facts = a.given.to_vec();
         for constraint in b.given.iter() {
-            let moved = match constraint {
+            facts.push(match constraint {
                 Constraint::Ge(form) => Constraint::Ge(other(form)?),
                 Constraint::Eq(form) => Constraint::Eq(other(form)?),
                 // Leaving one out only makes the proof harder.
                 Constraint::Mod(_) => continue,
-            };
-            facts.assume(moved);
+            });
         }
         for (axis, (x, y)) in a.at.iter().zip(&b.at).enumerate() {
             let (Some(x), Some(y)) = (x, y) else { continue };
             let gap = x.sub(&other(y)?).ok()?;
-            facts.assume(match self.walk.layout(a.buffer, axis) {
+            facts.push(match self.walk.layout(a.buffer, axis) {
                 Layout::Mod(..=1) => continue,
                 Layout::Mod(width) => Constraint::divides(width, &gap).ok()?,
                 _ => Constraint::Eq(gap),
             });
         }
-        let Some((p, q)) = between.distinct else { return Some(has_no_point(&facts)) };
+        let Some((p, q)) = between.distinct else { return Some(has_no_point(facts)) };
         let gap = Affine::var(p).sub(&other(&Affine::var(q))?).ok()?;
-        let sides = [gap.add_constant(-1).ok()?, gap.neg().ok()?.add_constant(-1).ok()?];
-        Some(sides.into_iter().all(|side| {
-            let mut facts = facts.clone();
-            facts.assume(Constraint::Ge(side));
-            has_no_point(&facts)
-        }))
+        let above = Constraint::Ge(gap.add_constant(-1).ok()?);
+        let below = Constraint::Ge(gap.neg().ok()?.add_constant(-1).ok()?);
+        let with = |side: Constraint| facts.iter().cloned().chain([side]).collect();
+        // Two rounds of the same access are on both sides of each other.
+        Some(has_no_point(with(above)) && (a == b || has_no_point(with(below))))
     }
 }
 
@@ -189,6 +203,6 @@ fn is_outside(var: Var, common: &[Var]) -> bool {
     !Walk::is_fresh(var) || common.contains(&var)
 }
 
-fn has_no_point(facts: &Facts) -> bool {
-    facts.implies(&Quasi::from(-1)) == Truth::True
+fn has_no_point(facts: Vec<Constraint>) -> bool {
+    Facts::of(facts).implies(&Quasi::from(-1)) == Truth::True
 }

@@ -5,6 +5,8 @@
 //! threads. If they touch no place in common, or only such that one thread owns for both, that is fine;
 //! otherwise there must be a barrier. The same walk inserts barriers and checks those that are there.
 
+use std::rc::Rc;
+
 use einlang_index::{MinMax, Var};
 
 use super::apart::{Apart, Between};
@@ -12,8 +14,10 @@ use super::memory::is_private;
 use super::places::{Access, Scope};
 use crate::ir::{Block, BufferId, Condition, Loop, Stmt, each_stmt};
 
-/// What may run at the same time as what follows.
-#[derive(Clone)]
+/// Sections that may run at the same time as what follows, each once.
+type Pending = Vec<Rc<Section>>;
+
+/// What runs between two looks at barriers.
 struct Section {
     accesses: Vec<Access>,
     /// The loop that is divided; none if every thread does all of it.
@@ -21,7 +25,6 @@ struct Section {
 }
 
 /// How the rounds of a loop are divided.
-#[derive(Clone)]
 struct Owner {
     var: Var,
     /// The bounds, in terms of the rounds around.
@@ -60,7 +63,7 @@ impl<'a, 'k> Fence<'a, 'k> {
         Fence { apart, stored: stores(team), insert, problems: Vec::new() }
     }
 
-    fn block(&mut self, block: &mut Block, scope: &mut Scope, pending: &mut Vec<Section>) {
+    fn block(&mut self, block: &mut Block, scope: &mut Scope, pending: &mut Pending) {
         let mut at = 0;
         while at < block.stmts.len() {
             let stmt = &mut block.stmts[at];
@@ -94,7 +97,7 @@ impl<'a, 'k> Fence<'a, 'k> {
                     }
                     self.block(then, &mut inside, pending);
                     self.block(otherwise, &mut scope.clone(), &mut also);
-                    pending.extend(also);
+                    join(pending, also);
                     true
                 }
                 other => self.shared(other, scope, pending),
@@ -113,7 +116,7 @@ impl<'a, 'k> Fence<'a, 'k> {
     }
 
     /// A loop that every thread runs. What follows a round is another round or what follows the loop.
-    fn looped(&mut self, of: &mut Loop, scope: &Scope, pending: &mut Vec<Section>) {
+    fn looped(&mut self, of: &mut Loop, scope: &Scope, pending: &mut Pending) {
         let before = pending.clone();
         self.round(of, scope, pending);
         let n_problems = self.problems.len();
@@ -125,10 +128,10 @@ impl<'a, 'k> Fence<'a, 'k> {
             of.body.stmts.push(Stmt::Barrier);
             pending.clear();
         }
-        pending.extend(before);
+        join(pending, before);
     }
 
-    fn round(&mut self, of: &mut Loop, scope: &Scope, pending: &mut Vec<Section>) {
+    fn round(&mut self, of: &mut Loop, scope: &Scope, pending: &mut Pending) {
         let mut inside = scope.clone();
         self.apart.walk.bind_range(&of.range, &mut inside);
         inside.loops.push(of.range.var);
@@ -138,14 +141,8 @@ impl<'a, 'k> Fence<'a, 'k> {
     /// A loop whose rounds are divided.
     fn owned(&mut self, of: &Loop, scope: &Scope) -> Option<Section> {
         let (var, mut accesses) = self.apart.walk.rounds(of, scope)?;
-        let common = &scope.bound;
-        let between = Between { common, distinct: Some((var, var)) };
         let once = is_once(of);
-        let alone = once
-            || accesses.iter().filter(|access| access.writes).all(|writes| {
-                accesses.iter().all(|other| self.apart.are_apart(writes, other, between))
-            });
-        if !alone {
+        if !once && !self.apart.are_rounds_apart(&accesses, var, &scope.bound) {
             return None;
         }
         accesses.retain(|access| self.stored.contains(&access.buffer));
@@ -155,7 +152,7 @@ impl<'a, 'k> Fence<'a, 'k> {
     }
 
     /// A statement that every thread runs.
-    fn shared(&mut self, stmt: &Stmt, scope: &mut Scope, pending: &mut Vec<Section>) -> bool {
+    fn shared(&mut self, stmt: &Stmt, scope: &mut Scope, pending: &mut Pending) -> bool {
         let mut accesses = Vec::new();
         if self.apart.walk.stmt(stmt, scope, &mut accesses).is_none() {
             return self.problem("a statement is not for several threads");
@@ -171,20 +168,20 @@ impl<'a, 'k> Fence<'a, 'k> {
     }
 
     /// Whether a section may run beside those that are not over; if not, they are over then.
-    fn meet(&mut self, section: Section, scope: &Scope, pending: &mut Vec<Section>) -> bool {
+    fn meet(&mut self, section: Section, scope: &Scope, pending: &mut Pending) -> bool {
         if self.conflicts(pending, &section, scope) {
             pending.clear();
             if !self.insert {
                 self.problem("a barrier is missing");
-                pending.push(section);
+                pending.push(Rc::new(section));
             }
             return false;
         }
-        pending.push(section);
+        pending.push(Rc::new(section));
         true
     }
 
-    fn conflicts(&mut self, pending: &[Section], next: &Section, scope: &Scope) -> bool {
+    fn conflicts(&mut self, pending: &[Rc<Section>], next: &Section, scope: &Scope) -> bool {
         pending.iter().any(|before| {
             let distinct = match (&before.owner, &next.owner) {
                 (None, None) => return false,
@@ -206,6 +203,15 @@ impl Owner {
     /// the loops around.
     fn is_as(&self, other: &Owner) -> bool {
         self.bounds.is_some() && (&self.bounds, self.grain) == (&other.bounds, other.grain)
+    }
+}
+
+/// Adds what is pending on another way.
+fn join(pending: &mut Pending, other: Pending) {
+    for section in other {
+        if !pending.iter().any(|known| Rc::ptr_eq(known, &section)) {
+            pending.push(section);
+        }
     }
 }
 

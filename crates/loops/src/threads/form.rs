@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use einlang_index::{MinMax, Quasi, Var};
 
-use super::apart::{Apart, Between};
+use super::apart::Apart;
 use super::fence::insert_barriers;
 use super::memory::is_private;
 use super::places::Scope;
@@ -161,11 +161,7 @@ impl Form<'_> {
     /// Whether no two rounds of a loop touch a place in common that one of them stores to.
     fn is_divisible(&mut self, of: &Loop, scope: &Scope) -> bool {
         let Some((var, accesses)) = self.apart.walk.rounds(of, scope) else { return false };
-        let between = Between { common: &scope.bound, distinct: Some((var, var)) };
-        accesses
-            .iter()
-            .filter(|access| access.writes)
-            .all(|writes| accesses.iter().all(|b| self.apart.are_apart(writes, b, between)))
+        self.apart.are_rounds_apart(&accesses, var, &scope.bound)
     }
 
     /// A statement that every thread runs if it only loads and computes, and one thread otherwise.

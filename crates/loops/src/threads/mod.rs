@@ -11,6 +11,7 @@
 //! | `form.rs` | `form_teams`: what runs together, and which loops are divided |
 //! | `fence.rs` | `fence`: barriers, inserted and checked |
 //! | `places.rs`, `apart.rs`, `span.rs` | which places are touched, and whether two accesses can meet |
+//! | `fewer.rs` | less to ask about places |
 //! | `memory.rs`, `work.rs` | memory of one thread, and loops that are too small |
 //!
 //! Invariant ([`check_teams`], part of `ir::verify`): between two barriers a place that one thread stores
@@ -18,6 +19,7 @@
 
 mod apart;
 mod fence;
+mod fewer;
 mod form;
 mod memory;
 mod places;

@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use einlang_index::{Affine, Constraint, Domain, MinMax, Quasi, Var, VarKind};
 
+use super::fewer::{join_neighbours, relevant};
 use super::memory::is_private;
 use crate::ir::{
     Block, BufferId, Combine, Condition, Fold, Kernel, Layout, Loop, Range, Stmt, Subscript,
@@ -18,14 +19,14 @@ use crate::ir::{
 const MOST_FRESH: u32 = 1 << 24;
 
 /// The places that one load or store touches.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Access {
     pub(super) buffer: BufferId,
     pub(super) writes: bool,
     /// One subscript per dimension; none where it may be anything.
     pub(super) at: Vec<Option<Affine>>,
-    /// What holds there.
-    pub(super) given: Rc<Vec<Constraint>>,
+    /// What holds there of the variables of its subscripts.
+    pub(super) given: Rc<[Constraint]>,
 }
 
 /// What is bound and known at a place.
@@ -157,7 +158,7 @@ impl<'k> Walk<'k> {
         self.block(&of.body, &mut scope, &mut found)?;
         let private = allocated(&of.body);
         found.retain(|access: &Access| !private.contains(&access.buffer));
-        Some((var, found))
+        Some((var, join_neighbours(self, found)))
     }
 
     pub(super) fn block(
@@ -243,9 +244,12 @@ impl<'k> Walk<'k> {
         scope: &Scope,
         found: &mut Vec<Access>,
     ) {
-        let access = Access { buffer, writes, at, given: Rc::clone(&scope.given) };
-        if self.stored.contains(&buffer) && !found.contains(&access) {
-            found.push(access);
+        if self.stored.contains(&buffer) {
+            let given = relevant(&at, &scope.given).into();
+            let access = Access { buffer, writes, at, given };
+            if !found.contains(&access) {
+                found.push(access);
+            }
         }
     }
 

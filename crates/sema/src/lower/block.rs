@@ -60,6 +60,7 @@ impl<'p> Lower<'p> {
             }
             Statement::Expr(expr) => {
                 self.checks_in(self.body().span(*expr))?;
+                self.prepare_reductions(*expr)?;
                 self.eval(*expr).map(|_| ())
             }
             Statement::For { pattern, iterable, body } => self.for_each(pattern, *iterable, *body),
@@ -74,6 +75,7 @@ impl<'p> Lower<'p> {
         };
         let span = self.body().span(value);
         let outer = std::mem::replace(&mut self.here, span);
+        self.prepare_reductions(value)?;
         // What stands between a parameter and a target of a request has a name, so that the whole
         // path runs through tensors.
         let is_path = self.in_region() && self.requesting.contains(&self.frame.body);

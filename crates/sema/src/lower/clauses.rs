@@ -50,6 +50,8 @@ impl<'p> Lower<'p> {
             self.here = outer;
             return done;
         }
+        let untils = clauses.iter().filter_map(|clause| clause.until.map(|until| until.condition));
+        self.prepare_requests(clauses.iter().map(|clause| clause.value).chain(untils).collect())?;
         self.settle_sizes(clauses, &locals)?;
         let open = self.open_symbol(clauses, &locals);
         let mut targets = Vec::new();

@@ -166,6 +166,16 @@ impl<'p> Lower<'p> {
             let host = self.param(&ty, params)?;
             let value = self.lifted(host, &ty, "captured")?;
             self.give_name(&value, &self.capture_name(capture));
+            let value = match capture {
+                Capture::Input(_) if !self.requesting.is_empty() => {
+                    self.bound(value, &self.capture_name(capture))?
+                }
+                Capture::Local(owner, local) => {
+                    let body = self.typed.instance(*owner).body;
+                    self.owned(body, *local, &value)?
+                }
+                Capture::Input(_) | Capture::Covered(..) => value,
+            };
             self.keep_captured(capture, value, &mut known);
         }
         self.module_frames.clear();

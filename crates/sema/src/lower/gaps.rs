@@ -49,7 +49,9 @@ impl<'p> Lower<'p> {
     /// covers.
     pub(super) fn knows_gaps(&mut self, id: TensorId) -> bool {
         let here = Home::Module(self.module());
-        self.info(id).gaps && self.info(id).home == here
+        let info = self.info(id);
+        let told = info.covered.is_some_and(|covered| self.info(covered).home != here);
+        info.gaps && info.home == here && !told
     }
 
     /// A default needs the gaps of the binding that it reads.

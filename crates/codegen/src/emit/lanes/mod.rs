@@ -12,12 +12,14 @@
 //! | `check.rs` | which loops can be emitted like that; the others stay scalar |
 //! | `large.rs` | which bodies are emitted once |
 //! | `memory.rs` | loads, stores and tests of subscripts |
+//! | `ahead.rs` | rows that lanes fill, and panels that are fetched before they are needed |
 //! | `uniform.rs` | loads of elements that all lanes have in common |
 //! | `op.rs` | operations on vectors |
 //! | `extremes.rs` | minima and maxima, whose terms are lanes |
 //!
 //! Invariant: lanes never mix, so the number of lanes changes no bit of a result.
 
+mod ahead;
 mod check;
 mod extremes;
 mod large;

@@ -1,0 +1,203 @@
+//! Pieces: functions of their own for the nests of a large kernel.
+//!
+//! What LLVM does takes longer than in proportion to the size of a function, and nests often do the same
+//! with other tensors: the gates of a cell, the parts of a gradient. So a large kernel is cut at its free
+//! loops. A piece is called with what it uses of its surroundings, and nests of the same pattern have one.
+//!
+//! Invariant: which loops are pieces depends on the loop IR alone, and changes nothing of what they compute.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use einlang_index::{Affine, Var, VarKind};
+use einlang_loops::ir::{
+    Block, BufferId, Combine, Kernel, Loop, Pattern, Stmt, blocks, loose_pattern_of, pattern_of,
+    with_offsets,
+};
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::types::BasicTypeEnum;
+use inkwell::values::FunctionValue;
+
+use super::team::{Given, Part};
+use super::{Emit, Refused, Result};
+use crate::jit::ENTRY;
+
+/// A kernel of fewer statements is one function.
+const LARGE: usize = 400;
+
+/// A loop of fewer statements is no piece.
+const LEAST: usize = 12;
+
+/// The pieces of a kernel.
+#[derive(Default)]
+pub(super) struct Pieces<'c> {
+    /// Whether loops here may become pieces.
+    open: bool,
+    /// For each loose pattern of several loops, the number of the variable for each subscript.
+    offsets: HashMap<Vec<i64>, Vec<Option<u32>>>,
+    known: HashMap<Vec<i64>, FunctionValue<'c>>,
+}
+
+impl Pieces<'_> {
+    /// The pieces of a kernel.
+    pub(super) fn of(kernel: &Kernel) -> Self {
+        let open = weight(&kernel.body) >= LARGE;
+        let mut alike = HashMap::new();
+        if open {
+            gather(kernel, &kernel.body, &mut alike);
+        }
+        let offsets = alike.into_iter().map(|(key, lists)| (key, columns(&lists))).collect();
+        Pieces { open, offsets, known: HashMap::new() }
+    }
+}
+
+/// What is left out of subscripts, for each loop of a loose pattern.
+type Alike = HashMap<Vec<i64>, Vec<Vec<Option<Affine>>>>;
+
+/// Finds loops that may become pieces.
+fn gather(kernel: &Kernel, block: &Block, alike: &mut Alike) {
+    for stmt in &block.stmts {
+        if let Stmt::Loop(of) = stmt
+            && is_candidate(of)
+        {
+            if let Some(pattern) = loose_pattern_of(of, kernel) {
+                alike.entry(pattern.key).or_default().push(pattern.offsets);
+            }
+            continue;
+        }
+        blocks(stmt).into_iter().for_each(|block| gather(kernel, block, alike));
+    }
+}
+
+/// The number of a variable for each place where lists differ; places that always agree with each other have
+/// one.
+fn columns(lists: &[Vec<Option<Affine>>]) -> Vec<Option<u32>> {
+    let mut known: Vec<Vec<&Affine>> = Vec::new();
+    let n_places = lists.first().map_or(0, Vec::len);
+    let number = |place: usize| {
+        let column: Vec<&Affine> =
+            lists.iter().map(|list| list.get(place)?.as_ref()).collect::<Option<_>>()?;
+        if column.windows(2).all(|pair| pair[0] == pair[1]) {
+            return None;
+        }
+        let at = known.iter().position(|other| *other == column).unwrap_or_else(|| {
+            known.push(column);
+            known.len() - 1
+        });
+        u32::try_from(at + 1).ok()
+    };
+    (0..n_places).map(number).collect()
+}
+
+/// Whether a loop may become a piece.
+fn is_candidate(of: &Loop) -> bool {
+    (of.own || of.role.is_free()) && weight(&of.body) >= LEAST
+}
+
+impl<'c> Emit<'c, '_> {
+    /// Emits a loop as a piece; false if it is none.
+    pub(super) fn piece(&mut self, of: &Loop) -> Result<bool> {
+        let may_be = self.pieces.open && self.lanes.is_none() && is_candidate(of);
+        if !may_be || self.short(of).is_some() {
+            return Ok(false);
+        }
+        let (of, offsets) = self.with_variables(of);
+        let known = |var| self.known.get(&var).copied();
+        let Some(pattern) = pattern_of(&of, self.kernel, &known) else { return Ok(false) };
+        let is_here = |buffer: &BufferId| self.is_on_stack(buffer.0 as usize);
+        let is_missing = |var| !self.vars.contains_key(var) && !offsets.contains_key(var);
+        if pattern.buffers.iter().any(is_here) || pattern.vars.iter().any(is_missing) {
+            return Ok(false);
+        }
+        let given = self.given_to(&pattern, &offsets)?;
+        let rounds = self.builder.build_load(self.i64_type(), self.rounds, "rounds")?;
+        let (place, types) = self.hand_over(&given, Some(rounds.into_int_value()))?;
+        let function = match self.pieces.known.get(&pattern.key) {
+            Some(function) => *function,
+            None => self.new_piece(&of, given, &types)?,
+        };
+        self.pieces.known.insert(pattern.key, function);
+        let (number, total) = match self.threads {
+            Some(threads) => (threads.number, threads.total),
+            None => (self.i64(0), self.i64(1)),
+        };
+        let args = [self.frame.into(), place.into(), number.into(), total.into()];
+        let call = self.builder.build_call(function, &args, "done")?;
+        let none = || Refused("a piece gives no answer".to_owned());
+        self.pass_on(call.try_as_basic_value().basic().ok_or_else(none)?.into_int_value())?;
+        let rounds = self.builder.build_load(self.i64_type(), place, "rounds")?;
+        self.builder.build_store(self.rounds, rounds)?;
+        self.known.remove(&of.range.var);
+        Ok(true)
+    }
+
+    /// The loop with variables for what differs in the subscripts of loops that do the same, and what they
+    /// are here.
+    fn with_variables<'l>(&self, of: &'l Loop) -> (Cow<'l, Loop>, HashMap<Var, Affine>) {
+        let as_it_is = || (Cow::Borrowed(of), HashMap::new());
+        let Some(loose) = loose_pattern_of(of, self.kernel) else { return as_it_is() };
+        let Some(numbers) = self.pieces.offsets.get(&loose.key) else { return as_it_is() };
+        let var = |number: &u32| Var::reserved(VarKind::Symbol, *number);
+        let vars: Vec<Option<Var>> = numbers.iter().map(|n| n.as_ref().map(var)).collect();
+        let Some(replaced) = with_offsets(of, &loose, &vars) else { return as_it_is() };
+        let both = vars.into_iter().zip(loose.offsets);
+        let offsets = both.filter_map(|(var, offset)| Some((var?, offset?))).collect();
+        (Cow::Owned(replaced), offsets)
+    }
+
+    /// What a piece is given.
+    fn given_to(&self, pattern: &Pattern, offsets: &HashMap<Var, Affine>) -> Result<Given<'c>> {
+        let mut given = Given { vars: Vec::new(), values: Vec::new(), buffers: Vec::new() };
+        for var in &pattern.vars {
+            let value = match offsets.get(var) {
+                Some(offset) => self.quasi(&offset.clone().into())?,
+                None => self.var(*var)?,
+            };
+            given.vars.push((*var, value));
+        }
+        for value in &pattern.values {
+            given.values.push((value.number, self.operand(&(*value).into())?));
+        }
+        given.buffers.extend(pattern.buffers.iter().map(|buffer| buffer.0 as usize));
+        Ok(given)
+    }
+
+    fn new_piece(
+        &mut self,
+        of: &Loop,
+        given: Given<'c>,
+        types: &[BasicTypeEnum<'c>],
+    ) -> Result<FunctionValue<'c>> {
+        let name = format!("{ENTRY}_piece_{}", self.pieces.known.len());
+        let divided = self.threads.is_some_and(|threads| threads.divided);
+        let part = Part { name, is_piece: true, divided, given };
+        self.pieces.open = false;
+        let made = self.part(&part, types, &|emit| emit.looped(of));
+        self.pieces.open = true;
+        let function = made?;
+        self.choose_passes(function, super::has_roles_of(of));
+        let kind = Attribute::get_named_enum_kind_id("noinline");
+        let attribute = self.context.create_enum_attribute(kind, 0);
+        function.add_attribute(AttributeLoc::Function, attribute);
+        Ok(function)
+    }
+}
+
+/// How many statements a block has, at any depth.
+fn weight(block: &Block) -> usize {
+    let of = |stmt: &Stmt| match stmt {
+        Stmt::If { then, otherwise, .. } => weight(then) + weight(otherwise),
+        Stmt::Loop(of) => weight(&of.body),
+        Stmt::Fold(fold) => {
+            let combined = match &fold.combine {
+                Combine::Block { block, .. } => weight(block),
+                _ => 1,
+            };
+            weight(&fold.body) + combined
+        }
+        Stmt::Team(block) => weight(block),
+        Stmt::Bind { .. } => 0,
+        _ => 1,
+    };
+    block.stmts.iter().map(of).sum()
+}

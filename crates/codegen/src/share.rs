@@ -1,0 +1,74 @@
+//! The functions of a large kernel, compiled on several processors.
+//!
+//! Everything in a context of LLVM belongs to one thread. So each thread emits the whole kernel, which is
+//! quick, keeps its share of the functions and makes an object of them. Functions of other shares are found
+//! when the objects are linked.
+
+use inkwell::module::{Linkage, Module};
+use inkwell::values::FunctionValue;
+
+use crate::jit::ENTRY;
+use crate::optimise::n_instructions;
+
+/// Kernels of fewer instructions are compiled by one thread.
+const LARGE: usize = 4000;
+
+/// The shares of a module: the names of the functions that belong together. The function of the kernel is in
+/// the first; there is one share if the kernel is small or has no pieces.
+pub(crate) fn shares(module: &Module<'_>, most: usize) -> Vec<Vec<String>> {
+    let mut all: Vec<(usize, String)> = Vec::new();
+    let mut first = 0;
+    for function in module.get_functions() {
+        let n = n_instructions(function);
+        match piece_name(function) {
+            Some(name) => all.push((n, name)),
+            None => first += n,
+        }
+    }
+    let total: usize = first + all.iter().map(|(n, _)| n).sum::<usize>();
+    if total < LARGE || most < 2 || all.is_empty() {
+        return vec![Vec::new()];
+    }
+    // The largest first, each to the share that has least.
+    all.sort_by(|a, b| b.cmp(a));
+    let mut shares = vec![(0, Vec::new()); most.min(1 + total / LARGE)];
+    shares[0].0 = first;
+    for (n, name) in all {
+        if let Some(least) = shares.iter_mut().min_by_key(|(size, _)| *size) {
+            least.0 += n;
+            least.1.push(name);
+        }
+    }
+    shares.retain(|(size, _)| *size > 0);
+    shares.into_iter().map(|(_, names)| names).collect()
+}
+
+/// Leaves a share of the functions in a module, and of the others only their names. The names of pieces get
+/// that of the kernel, since no two kernels may have the same.
+pub(crate) fn keep(module: &Module<'_>, names: &[String], is_first: bool, kernel: &str) {
+    for function in module.get_functions() {
+        let is_kept = match piece_name(function) {
+            Some(name) => {
+                let of_kernel = name.replace(ENTRY, kernel);
+                function.as_global_value().set_name(&of_kernel);
+                function.set_linkage(Linkage::External);
+                names.contains(&name)
+            }
+            None => is_first || !is_kernel(function, kernel),
+        };
+        if !is_kept {
+            function.set_linkage(Linkage::AvailableExternally);
+        }
+    }
+}
+
+fn is_kernel(function: FunctionValue<'_>, kernel: &str) -> bool {
+    function.get_name().to_bytes() == kernel.as_bytes()
+}
+
+/// The name of a piece.
+fn piece_name(function: FunctionValue<'_>) -> Option<String> {
+    let name = function.get_name().to_str().ok()?;
+    let is_piece = name.strip_prefix(ENTRY)?.starts_with("_piece_");
+    is_piece.then(|| name.to_owned())
+}
