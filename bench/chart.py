@@ -138,7 +138,7 @@ def draw(report: reports.Report) -> str:
         parts += [*legend(peers), *grid(low, high, bottom)]
         parts.append(text(WIDTH - 8, TOP - 14, "Einlang", "small", "end"))
     else:
-        parts.append(text(14, TOP + 8, "No measurement yet: python bench/table.py makes one.", "small"))
+        parts.append(text(14, TOP + 8, "No measurement yet: cargo xtask bench table makes one.", "small"))
     for number, row in enumerate(report.rows):
         ratios = {peer: row.over_best(peer) for peer in peers}
         parts += line(row.name, ratios, TOP + STEP * (number + 0.5), low, high, "")

@@ -1,14 +1,18 @@
 """The page of the benchmark: runs it, and writes the table and the picture of `docs/performance.md`.
 
-    python bench/table.py [--from RESULTS.json] [options of run.py]
+    python bench/table.py [--from RESULTS.json] [--peaks FILE] [--scaling FILE] [options of run.py]
 
 Without `--from`, the benchmark that lies beside the project (`../shared/bench/run.py`) is run with the programs
-of this folder; further options go to it. Every number of the page comes from its JSON.
+of this folder; further options go to it. Every number of the page comes from its JSON, and from what `peaks.py`
+and `scaling.py` wrote; parts of the page for which nothing is given stay as they are.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
+import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -19,7 +23,6 @@ import report as reports
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BENCHMARK = ROOT.parent / "shared" / "bench" / "run.py"
-BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
 
 
 def milliseconds(row: reports.Row, peer: str) -> str:
@@ -58,7 +61,7 @@ def row_of(row: reports.Row, peers: list[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def section(report: reports.Report) -> str:
+def section(report: reports.Report, measured: str) -> str:
     """The generated part of the page."""
     peers, about = report.peers, report.about
     versions = {name: version for name, version in (about.get("versions") or {}).items() if version}
@@ -68,7 +71,7 @@ def section(report: reports.Report) -> str:
     means = ["geometric mean (n), to the best", *(mean(report.mean_over_best(peer)) for peer in ["ours", *peers])]
     means += [mean(report.mean_over_best("ours")), mean(report.mean_over_c("ours")), "", "", "", ""]
     lines = [
-        f"Scale {about.get('scale')}, {about.get('threads')} thread(s), seed {about.get('seed')}, "
+        f"Measured on {measured}. Scale {about.get('scale')}, {about.get('threads')} thread(s), seed {about.get('seed')}, "
         f"{about.get('reps')} rounds. Peaks: {', '.join(f'{k} {v:.0f}' for k, v in peaks.items()) or '–'}. "
         f"Versions: {', '.join(f'{k} {v}' for k, v in versions.items()) or '–'}.",
         "",
@@ -80,19 +83,51 @@ def section(report: reports.Report) -> str:
     return "\n".join(lines)
 
 
-def replaced(page: str, new: str) -> str:
+def day(path: str) -> str:
+    """The day on which a file was written."""
+    return datetime.date.fromtimestamp(os.path.getmtime(path)).isoformat()
+
+
+def memory(path: str) -> str:
+    """What `peaks.py` found: mebibytes of one call."""
+    table: dict[str, dict[str, int | str]] = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    peers = [peer for peer in ["ours", *reports.PEERS] if any(peer in row for row in table.values())]
+    lines = [f"Measured on {day(path)} by `python bench/peaks.py`, in MiB.", ""]
+    lines += ["| workload | " + " | ".join(reports.NAMES[peer] for peer in peers) + " |", "|---" * (len(peers) + 1) + "|"]
+    for name, row in table.items():
+        found = [row.get(peer) for peer in peers]
+        cells = [f"{bytes_ / 2**20:.1f}" if isinstance(bytes_, int) else "–" for bytes_ in found]
+        lines.append("| " + " | ".join([name, *cells]) + " |")
+    return "\n".join(lines)
+
+
+def scaling(path: str) -> str:
+    """What `scaling.py` found: the cost of twice the work, the gain of a second thread."""
+    table: dict[str, dict[str, float]] = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    lines = [f"Measured on {day(path)} by `python bench/scaling.py`.", ""]
+    lines += ["| workload | half the work ms | all of it ms | ratio | on one thread ms | gain of the second |", "|---" * 6 + "|"]
+    for name, row in table.items():
+        half, full, alone = (1e3 * row[case] for case in ("half", "full", "one thread"))
+        lines.append(f"| {name} | {half:.1f} | {full:.1f} | {full / half:.2f} | {alone:.1f} | {alone / full:.2f} |")
+    return "\n".join(lines)
+
+
+def replaced(page: str, part: str, new: str) -> str:
     """The page with another generated part."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise SystemExit(f"the page has no lines `{BEGIN}` and `{END}`")
-    return f"{before}{BEGIN}\n\n{new}\n\n{END}{after}"
+    begin, end = f"<!-- {part}: begin -->", f"<!-- {part}: end -->"
+    before, found, rest = page.partition(begin)
+    _, closed, after = rest.partition(end)
+    if not found or not closed:
+        raise SystemExit(f"the page has no lines `{begin}` and `{end}`")
+    return f"{before}{begin}\n\n{new}\n\n{end}{after}"
 
 
 def main() -> int:
     """Runs the benchmark, if it is asked to, and writes the page."""
     options = argparse.ArgumentParser(description="The page of the benchmark.")
     options.add_argument("--from", dest="results", help="a JSON that run.py wrote before")
+    options.add_argument("--peaks", help="a JSON that peaks.py wrote")
+    options.add_argument("--scaling", help="a JSON that scaling.py wrote")
     options.add_argument("--docs", type=pathlib.Path, default=ROOT / "docs")
     given, further = options.parse_known_args()
     results = given.results
@@ -108,7 +143,12 @@ def main() -> int:
         options.error(f"nothing is run with --from, so these have no meaning: {' '.join(further)}")
     report = reports.read(results)
     page = given.docs / "performance.md"
-    page.write_text(replaced(page.read_text(encoding="utf-8"), section(report)), encoding="utf-8")
+    text = replaced(page.read_text(encoding="utf-8"), "table", section(report, day(results)))
+    if given.peaks:
+        text = replaced(text, "memory", memory(given.peaks))
+    if given.scaling:
+        text = replaced(text, "scaling", scaling(given.scaling))
+    page.write_text(text, encoding="utf-8")
     (given.docs / "performance.svg").write_text(chart.draw(report), encoding="utf-8")
     return 0
 

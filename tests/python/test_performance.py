@@ -1,5 +1,6 @@
 """The page and the picture of the benchmark, from a small sample of its results."""
 
+import json
 import pathlib
 import shutil
 import subprocess
@@ -82,6 +83,23 @@ def test_the_page(tmp_path):
     ElementTree.parse(tmp_path / "performance.svg")
     done = subprocess.run([*run, "--threads", "1"], capture_output=True, text=True)
     assert done.returncode == 2 and "--threads" in done.stderr
+
+
+def test_memory_and_scaling(tmp_path):
+    shutil.copy(ROOT / "docs" / "performance.md", tmp_path)
+    peaks = tmp_path / "peaks.json"
+    peaks.write_text(json.dumps({"gat": {"ours": 3 << 20, "c": 1 << 19, "jax": "it failed"}}), encoding="utf-8")
+    times = tmp_path / "scaling.json"
+    times.write_text(json.dumps({"gat": {"half": 0.001, "full": 0.0021, "one thread": 0.0042}}), encoding="utf-8")
+    run = [sys.executable, str(ROOT / "bench" / "table.py"), "--from", str(SAMPLE), "--docs", str(tmp_path)]
+    done = subprocess.run([*run, "--peaks", peaks, "--scaling", times], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    lines = (tmp_path / "performance.md").read_text(encoding="utf-8").splitlines()
+    assert "| workload | Einlang | C | JAX |" in lines and "| gat | 3.0 | 0.5 | – |" in lines
+    assert "| gat | 1.0 | 2.1 | 2.10 | 4.2 | 2.00 |" in lines
+    again = subprocess.run(run, capture_output=True, text=True)
+    kept = (tmp_path / "performance.md").read_text(encoding="utf-8").splitlines()
+    assert again.returncode == 0 and kept == lines, "what is not given stays"
 
 
 def test_the_page_that_is_there_can_be_written():

@@ -3,7 +3,7 @@
 
 use crate::probes::{PROBES, probes};
 use crate::project::Project;
-use crate::{TaskResult, binary, latency, llvm, memory, process};
+use crate::{TaskResult, binary, latency, llvm, memory, process, table};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -24,6 +24,11 @@ const N_STARTS: usize = 50;
 pub(crate) fn bench(project: &Project, names: &[String]) -> TaskResult {
     if names == [PROBES] {
         return probes(project);
+    }
+    if let [name, rest @ ..] = names
+        && table::NAMES.contains(&name.as_str())
+    {
+        return table::run(project, name, rest);
     }
     let (startup, names): (Vec<_>, Vec<_>) = names.iter().partition(|name| *name == STARTUP);
     let (latency, names): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| *name == LATENCY);

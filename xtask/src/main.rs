@@ -22,6 +22,7 @@ mod probes;
 mod process;
 mod project;
 mod run;
+mod table;
 mod test;
 mod tidy;
 
@@ -42,6 +43,8 @@ usage: cargo xtask <task> [arguments]
   bless [filter…]        rewrite the expectations of fixture tests and list what changed
   bench [name…]          benchmarks, start-up time (`startup`) and the time to machine code (`latency`)
   bench memory           the tensor storage of long recurrences
+  bench table [option…]  the benchmark beside the project; writes docs/performance.md and its picture
+  bench peaks|scaling    what a call of each workload takes of memory; twice the work, a second thread
   bench probes           kernels with hand-written schedules against hand-written C
   dist [--profile dev]   the release binary and the Python wheel, with LLVM inside, in `dist`
   llvm                   find LLVM 22, or install it, and print where it is

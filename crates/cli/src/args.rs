@@ -24,6 +24,7 @@ use crate::commands::ir::IrArgs;
 use crate::commands::profile::ProfileArgs;
 use crate::commands::repl::ReplArgs;
 use crate::commands::run::RunArgs;
+use crate::commands::tune::TuneArgs;
 
 /// What is done with a program, then examples, then everything that can be said.
 pub(crate) const HELP_TEMPLATE: &str =
@@ -85,6 +86,7 @@ pub(crate) enum Command {
     Ir(IrArgs),
     Bench(BenchArgs),
     Profile(ProfileArgs),
+    Tune(TuneArgs),
     Build(BuildArgs),
     Cache(CacheArgs),
     Completions(CompletionsArgs),

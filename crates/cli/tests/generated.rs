@@ -11,6 +11,8 @@ extern crate einlang_driver as einlang_loops;
 
 #[path = "../../driver/tests/recurrence/mod.rs"]
 mod recurrence;
+#[path = "../../driver/tests/recurrence/shake.rs"]
+mod shake;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -180,7 +182,7 @@ fn random_schedules_agree() {
                     return Ok(());
                 }
                 let Ok(mut shaken) = parse_schedules(&schedules) else { return Ok(()) };
-                shaken.iter_mut().for_each(|schedule| recurrence::shake(schedule, &mut source));
+                shaken.iter_mut().for_each(|schedule| shake::shake(schedule, &mut source));
                 let n_threads = 1 + turn % 3;
                 let (found, report) = run(&executable, Backend::Native, native, &shaken, n_threads);
                 if !same(&right, &found) {

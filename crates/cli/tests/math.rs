@@ -39,6 +39,12 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("erf(v)", "0.01"),
     ("erfc(v)", "0.02"),
     ("abs(v) ** (v * 0.01)", "0.37"),
+    // Powers by roots.
+    ("abs(v) ** 0.5", "0.37"),
+    ("abs(v) ** 1.5", "0.37"),
+    ("abs(v) ** 2.5", "0.37"),
+    ("(abs(v) + 1.0) ** -0.5", "0.37"),
+    ("(abs(v) + 1.0) ** -1.5", "0.37"),
 ];
 
 fn build(text: &str) -> (Executable, String) {

@@ -30,6 +30,7 @@
 //! | [`run`] | programs that run: their inputs, outputs, and files |
 //! | [`storage`] | what is kept of each recurrent binding, in words and as JSON |
 //! | [`repl`] | sessions: entries that see what earlier ones bound |
+//! | [`tune`] | the search for faster schedules, and what it found |
 //! | `errors` | the words for files that cannot be read |
 //!
 //! Invariants: nothing is printed and no process ends here; all input and output goes through the
@@ -51,6 +52,7 @@ pub mod repl;
 pub mod run;
 pub mod session;
 pub mod storage;
+pub mod tune;
 mod watching;
 
 pub use build::Library;
@@ -59,6 +61,7 @@ pub use einlang_interp::native::{CodeForm, Made, Native};
 pub use einlang_interp::options::{Backend, Interrupt, Kept, Options as Limits, Resident, Threads};
 pub use einlang_interp::profile::{Part, Profile, Stored};
 pub use einlang_interp::report::{Ran, Region, Report};
+pub use einlang_interp::tuned::Tuned;
 pub use einlang_loops::checkpoint::Checkpoint;
 pub use einlang_loops::decide::Storage as StoragePlan;
 pub use einlang_loops::schedule::{self, Schedule, parse_schedules};

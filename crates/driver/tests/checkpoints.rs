@@ -202,8 +202,25 @@ fn random_program(source: &mut Source) -> String {
         (_, false) => format!("sin({}) + {}", element(first), element(last)),
         (_, true) => format!("sum[j in 0..4]({first}[{end}, j] * {last}[{end}, j])"),
     };
+    let loss = with_another(source, &mut text, loss);
     text += &format!("    let loss = {loss};\n    (loss, @loss / @p, @loss / @q)\n}}\n");
     text
+}
+
+/// Now and then a second trajectory, of another length, which may begin where the first one ends.
+fn with_another(source: &mut Source, text: &mut String, loss: String) -> String {
+    if source.pick(&[false, true, true]) {
+        return loss;
+    }
+    let start = source.pick(&["p", "0.3 * first"]);
+    if start != "p" {
+        *text += &format!("    let first = {loss};\n");
+    }
+    let length = source.pick(&["T", "2 * T", "T + 3"]);
+    *text += &format!("    let z[0] = 0.5 * sin({start});\n");
+    *text += &format!("    let z[t in 1..{length}] = q * cos(z[t - 1]) + 0.3 * p * z[t - 1];\n");
+    let own = source.pick(&["z[last] * z[last]", "sum[t](z[t] * z[t])"]);
+    if start == "p" { format!("{loss} + {own}") } else { own.to_owned() }
 }
 
 #[test]

@@ -28,6 +28,48 @@ fn schedules_are_as_expected() {
     });
 }
 
+/// What is decided for the programs that are measured, so that a change which loses a decision is seen.
+#[test]
+fn schedules_of_measured_programs_are_as_expected() {
+    check("bench", "plan", |program| {
+        let text = with_call(&program.text);
+        printed(&Program { text, ..program.clone() }, Stage::Decide)
+    });
+}
+
+/// A program that calls the function `run` of a file, if it has one, with inputs of any lengths.
+fn with_call(text: &str) -> String {
+    let Some((_, head)) = text.split_once("pub fn run(") else { return text.to_owned() };
+    let (mut depth, mut parameters, mut start) = (0, Vec::new(), 0);
+    for (at, char) in head.char_indices() {
+        depth += i32::from("([".contains(char)) - i32::from(")]".contains(char));
+        if (char == ',' && depth == 0) || depth < 0 {
+            parameters.extend(head[start..at].split_once(':'));
+            start = at + 1;
+        }
+        if depth < 0 {
+            break;
+        }
+    }
+    let mut program = text.to_owned();
+    for (name, ty) in &parameters {
+        let ty = match ty.trim().strip_suffix(']').and_then(|ty| ty.split_once(';')) {
+            Some((element, extents)) => {
+                let any = |extent: &str| match extent.trim().parse::<u32>() {
+                    Ok(number) => number.to_string(),
+                    Err(_) => "?".to_owned(),
+                };
+                let extents: Vec<String> = extents.split(',').map(any).collect();
+                format!("{element}; {}]", extents.join(", "))
+            }
+            None => ty.trim().to_owned(),
+        };
+        program += &format!("input {}: {ty};\n", name.trim());
+    }
+    let names: Vec<&str> = parameters.iter().map(|(name, _)| name.trim()).collect();
+    program + &format!("let out = run({});\n", names.join(", "))
+}
+
 #[test]
 fn loop_ir_is_as_expected() {
     check("tests/loops", "kernel", |program| {

@@ -7,6 +7,8 @@
 //! found.
 
 mod recurrence;
+#[path = "recurrence/shake.rs"]
+mod shake;
 #[path = "recurrence/strings.rs"]
 mod strings;
 
@@ -163,7 +165,7 @@ fn other_schedules(
     assert!(is_legal(&planned.module, &planned.schedule), "{printed}\n{text}");
     for _ in 0..3 {
         let mut schedule: Schedule = planned.schedule.clone();
-        recurrence::shake(&mut schedule, source);
+        shake::shake(&mut schedule, source);
         if !is_legal(&planned.module, &schedule) {
             continue;
         }

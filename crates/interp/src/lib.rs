@@ -6,12 +6,13 @@
 //! | `bytecode` | the executor of the loop IR |
 //! | [`native`] | the seam for machine code |
 //! | [`host`] | a plain executor of host programs |
+//! | [`tuned`] | the seam for schedules that were found by measuring |
 //! | [`profile`] | where the time of a run goes |
 //! | [`report`] | how the tensor code of a run was evaluated |
 //! | [`tensor`], [`list`], [`value`] | tensors, their elements, and host values |
 //! | [`show`] | printing, format specifications, JSON |
 //! | [`io`] | the world of a running program, as a trait |
-//! | [`options`] | limits and modes |
+//! | [`options`], `kept` | limits and modes; code that is kept between runs |
 //! | [`stop`] | why an evaluation stopped, as data |
 //!
 //! Invariants: the oracle knows no schedule, and nothing opens a file; no module, program or input makes
@@ -21,6 +22,7 @@
 mod bytecode;
 pub mod host;
 pub mod io;
+mod kept;
 pub mod list;
 pub mod native;
 pub mod options;
@@ -31,4 +33,5 @@ mod scalar;
 pub mod show;
 pub mod stop;
 pub mod tensor;
+pub mod tuned;
 pub mod value;

@@ -4,14 +4,13 @@
 //! clock is looked at once in some thousand steps, so a deadline costs nothing.
 
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use crate::bytecode::Compiled;
+pub use crate::kept::Kept;
 use crate::native::Native;
 use crate::profile::Profile;
 use einlang_loops::checkpoint::Checkpoint;
@@ -21,6 +20,7 @@ use einlang_runtime::pool::n_processors;
 
 use crate::report::Report;
 use crate::stop::{Stop, StopCode};
+use crate::tuned::Tuned;
 
 /// How an evaluation is run.
 #[derive(Clone, PartialEq, Debug)]
@@ -63,43 +63,8 @@ pub struct Options {
     pub profile: Option<Profile>,
     /// The code of earlier runs of the same program under the same options.
     pub kept: Kept,
-}
-
-/// Code that is kept from one run of a program to the next. Its copies are one store, which belongs to
-/// one program and one choice of options.
-#[derive(Clone, Debug, Default)]
-pub struct Kept(pub(crate) Option<Store>);
-
-/// The code of modules by their names, or why there is none.
-type Store = Arc<Mutex<HashMap<String, Result<Arc<Compiled>, String>>>>;
-
-impl Kept {
-    /// An empty store.
-    pub fn new() -> Kept {
-        Kept(Some(Store::default()))
-    }
-
-    /// Whether every module of a program has its code.
-    pub fn has_all(&self, program: &einlang_tir::host::Program) -> bool {
-        program.modules.iter().all(|module| self.get(&module.name).is_some())
-    }
-
-    pub(crate) fn get(&self, module: &str) -> Option<Result<Arc<Compiled>, String>> {
-        self.0.as_ref()?.lock().ok()?.get(module).cloned()
-    }
-
-    pub(crate) fn put(&self, module: &str, made: &Result<Arc<Compiled>, String>) {
-        if let Some(Ok(mut store)) = self.0.as_ref().map(|store| store.lock()) {
-            store.insert(module.to_owned(), made.clone());
-        }
-    }
-}
-
-/// It is no part of what a run means, so all are equal.
-impl PartialEq for Kept {
-    fn eq(&self, _: &Kept) -> bool {
-        true
-    }
+    /// Schedules that were found by measuring.
+    pub tuned: Tuned,
 }
 
 /// What evaluates tensor code.
@@ -234,6 +199,7 @@ impl Default for Options {
             report: Report::default(),
             profile: None,
             kept: Kept::default(),
+            tuned: Tuned::default(),
         }
     }
 }

@@ -23,6 +23,30 @@ pub enum HostValue {
     Node(Arc<Node>),
 }
 
+impl HostValue {
+    /// Whether two values are the same, bit for bit.
+    pub fn has_bits_of(&self, other: &HostValue) -> bool {
+        match (self, other) {
+            (HostValue::Scalar(one), HostValue::Scalar(other)) => {
+                one.elem() == other.elem() && one.bits() == other.bits()
+            }
+            (HostValue::Str(one), HostValue::Str(other)) => one == other,
+            (HostValue::Tensor(one), HostValue::Tensor(other)) => {
+                let (a, b) = (one.data(), other.data());
+                one.shape() == other.shape()
+                    && a.elem() == b.elem()
+                    && (0..a.len()).all(|at| a.bits(at) == b.bits(at))
+            }
+            (HostValue::Node(one), HostValue::Node(other)) => {
+                one.kind == other.kind
+                    && one.items.len() == other.items.len()
+                    && one.items.iter().zip(&other.items).all(|(a, b)| a.has_bits_of(b))
+            }
+            _ => false,
+        }
+    }
+}
+
 /// What a node is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NodeKind {

@@ -12,6 +12,7 @@
 //! | [`threads`] | which loops of a kernel are divided among threads |
 //! | [`ir`] | the loop IR |
 //! | [`plan`] | all of that for one module, as one list |
+//! | [`tune`] | schedules near a schedule, for those who measure |
 //!
 //! Invariants: everything here reads modules of `tir` and makes plain data; nothing does I/O or runs
 //! a program. What cannot be lowered is a [`lower::NotLowered`] that says why, and stays with the
@@ -28,6 +29,7 @@ mod regroup;
 pub mod schedule;
 mod text;
 pub mod threads;
+pub mod tune;
 pub mod window;
 
 pub use text::TextError;

@@ -9,15 +9,16 @@ use einlang_tir::types::Ident;
 
 use crate::checkpoint::Checkpoint;
 use crate::decide::{
-    Storage, decide, decide_along_time, divide_cases, expect_sizes, find_replay, is_legal,
-    isolate_sums, join_producers, join_rows, store_functions, stream_sums, widen_sums,
+    Storage, decide, decide_along_time, divide_cases, expect_sizes, find_replays, fuse_steps,
+    fuse_terms, is_legal, isolate_sums, join_producers, join_rows, store_functions, stream_sums,
+    widen_sums,
 };
 use crate::delay::delay_updates;
 use crate::improve::{hold_budget, improve};
 use crate::ir::Kernel;
 use crate::lower::{NotLowered, lower};
 use crate::regroup::merge_groups;
-use crate::schedule::{Checkpoints, Keep, Schedule};
+use crate::schedule::{Checkpoints, Fma, Keep, Schedule};
 
 /// What may be chosen.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -57,12 +58,15 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
         Stopped::Broken { pass, .. } => NotLowered::new(format!("`{pass}` broke the module")),
     })?;
     let given = choices.schedules.iter().find(|schedule| schedule.module == module.name);
+    if given.is_none_or(|given| given.fma == Fma::Steps) && !choices.checked {
+        fuse_steps(&mut module);
+    }
     if given.is_none() && may_have_segments(&module, choices) {
         return plan_with_segments(&module, choices, &ctx);
     }
     let schedule = match given {
         Some(given) => {
-            if given.replay.is_some() {
+            if !given.replays.is_empty() {
                 isolate_sums(&mut module);
             }
             // What was decided may be of a module whose clauses were divided.
@@ -121,11 +125,14 @@ fn decide_whole(
 
 /// The code for a schedule.
 fn finish(
-    module: Module,
+    mut module: Module,
     schedule: Schedule,
     choices: &Choices,
     trajectories: Option<HashSet<Ident>>,
 ) -> Result<Plan, NotLowered> {
+    if schedule.fma == Fma::Steps && !choices.checked {
+        fuse_terms(&mut module, &schedule);
+    }
     let mut kernel = lower(&module, &schedule)?;
     if let (Checkpoint::Budget(bytes), Some(names)) = (choices.checkpoint, trajectories) {
         hold_budget(&mut kernel, &names, bytes);
@@ -168,13 +175,13 @@ fn in_segments(module: &Module, choices: &Choices) -> Option<(Module, Schedule)>
     let mut prepared = module.clone();
     isolate_sums(&mut prepared);
     let mut schedule = decide_along_time(&prepared, choices.storage).ok()?;
-    let found = find_replay(&prepared, &mut schedule, checkpoints);
+    let found = find_replays(&prepared, &mut schedule, checkpoints);
     found.then_some((prepared, schedule))
 }
 
 /// The tensors of which segments would be kept.
 fn trajectories_of(schedule: &Schedule) -> HashSet<Ident> {
-    let tensors = schedule.replay.iter().flat_map(|replay| &replay.tensors);
+    let tensors = schedule.replays.iter().flat_map(|replay| &replay.tensors);
     let kept = tensors.filter(|tensor| matches!(tensor.keep, Keep::Segment { .. }));
     kept.map(|tensor| tensor.name.clone()).collect()
 }

@@ -81,6 +81,7 @@ impl Settings {
                 ..usual.threads
             },
             kept: Kept::new(),
+            tuned: einlang_driver::tune::Store::for_runs(),
             ..usual
         }
     }

@@ -104,6 +104,11 @@ impl Cache {
         }
     }
 
+    /// Removes what was put in under a key; says whether there was anything.
+    pub fn remove(&self, key: &str) -> bool {
+        fs::remove_file(self.path(key)).is_ok()
+    }
+
     /// What the folder holds.
     pub fn contents(&self) -> Contents {
         let mut found = Contents::default();
@@ -285,6 +290,9 @@ mod tests {
         cache.put("k", b"newer");
         assert_eq!(cache.get("k").as_deref(), Some(&b"newer"[..]));
         assert_eq!(cache.contents().n_entries, 2);
+        cache.put("gone", b"value");
+        assert!(cache.remove("gone") && !cache.remove("gone"));
+        assert_eq!(cache.get("gone"), None);
         assert_eq!(cache.clear().expect("it is ours").n_entries, 2);
         assert_eq!(cache.get("k"), None);
     }

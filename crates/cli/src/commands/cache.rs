@@ -1,7 +1,8 @@
-//! `einlang cache`: looks at the machine code that is kept, or removes it.
+//! `einlang cache`: looks at the machine code and schedules that are kept, or removes them.
 
 use clap::{Args, ValueEnum};
 use einlang_driver::cache::{Cache, Contents};
+use einlang_driver::tune::Store;
 
 use crate::Shell;
 use crate::args::HELP_TEMPLATE;
@@ -11,7 +12,7 @@ use crate::message::Message;
 const EXAMPLES: &str = "\
 Examples:
   einlang cache          where machine code is kept, and how much of it
-  einlang cache clear    remove it; it is made again when it is needed";
+  einlang cache clear    remove it, and what `einlang tune` found; code is made again when it is needed";
 
 /// Show or clear the machine code that is kept between runs
 #[derive(Debug, Args)]
@@ -37,9 +38,11 @@ pub(crate) fn run(args: &CacheArgs, shell: &Shell) -> Result<Exit, Stop> {
     match args.action {
         Action::Info => {
             let Contents { n_entries, bytes } = cache.contents();
+            let n_tuned = tuned().map_or(0, |store| store.cache().contents().n_entries);
             let (folder, limit) = (cache.folder().display(), cache.limit());
             shell.terminal.print(&format!(
-                "folder: {folder}\nkernels: {n_entries}\nbytes: {bytes} of at most {limit}\n"
+                "folder: {folder}\nkernels: {n_entries}\nbytes: {bytes} of at most {limit}\n\
+                 tuned schedules: {n_tuned}\n"
             ))?;
         }
         Action::Clear => clear(&cache, shell)?,
@@ -47,10 +50,20 @@ pub(crate) fn run(args: &CacheArgs, shell: &Shell) -> Result<Exit, Stop> {
     Ok(Exit::Fine)
 }
 
+/// The schedules that `einlang tune` has found.
+fn tuned() -> Option<Store> {
+    Store::of_user().filter(|store| store.cache().folder().is_dir())
+}
+
 fn clear(cache: &Cache, shell: &Shell) -> Result<(), Stop> {
-    match cache.clear() {
-        Ok(Contents { n_entries, bytes }) => {
-            shell.terminal.summary(&format!("removed {n_entries} kernels ({bytes} bytes)"));
+    let n_tuned = tuned().map_or(Ok(0), |store| store.cache().clear().map(|gone| gone.n_entries));
+    match n_tuned.and_then(|n_tuned| Ok((cache.clear()?, n_tuned))) {
+        Ok((Contents { n_entries, bytes }, n_tuned)) => {
+            let tuned = match n_tuned {
+                0 => String::new(),
+                n => format!(" and {n} tuned schedules"),
+            };
+            shell.terminal.summary(&format!("removed {n_entries} kernels ({bytes} bytes){tuned}"));
             Ok(())
         }
         Err(error) => {

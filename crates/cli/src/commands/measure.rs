@@ -59,13 +59,22 @@ impl Measured {
         options: &RunOptions,
         args: &MeasureArgs,
     ) -> Result<Result<Outcome, Failure>, Stop> {
+        self.run_into(options, args, &mut Silence)
+    }
+
+    /// Runs it once with other options, and gives what it prints to somebody.
+    pub(crate) fn run_into(
+        &self,
+        options: &RunOptions,
+        args: &MeasureArgs,
+        printer: &mut dyn Printer,
+    ) -> Result<Result<Outcome, Failure>, Stop> {
         let folder = match &self.input {
             Input::File(path) => path.parent().unwrap_or(Path::new("")),
             Input::Stdin | Input::Text(_) => Path::new(""),
         };
         let permits = args.limits.permits(folder)?;
-        let mut silence = Silence;
-        let mut io = ProjectIo::new(permits, &mut silence, options.limits.memory);
+        let mut io = ProjectIo::new(permits, printer, options.limits.memory);
         Ok(self.executable.run(options, &mut io))
     }
 }

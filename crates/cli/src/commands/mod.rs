@@ -17,6 +17,7 @@ mod measure;
 pub(crate) mod profile;
 pub(crate) mod repl;
 pub(crate) mod run;
+pub(crate) mod tune;
 
 use crate::Shell;
 use crate::args::Command;
@@ -36,6 +37,7 @@ pub(crate) fn run(command: &Command, shell: &Shell) -> Result<Exit, Stop> {
         Command::Ir(args) => ir::run(args, shell),
         Command::Bench(args) => bench::run(args, shell),
         Command::Profile(args) => profile::run(args, shell),
+        Command::Tune(args) => tune::run(args, shell),
         Command::Build(args) => build::run(args, shell),
         Command::Cache(args) => cache::run(args, shell),
         Command::Completions(args) => completions::run(args, shell),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use einlang_driver::{
     Checkpoint, Executable, Failure, Given, Limits, Made, Outcome, Permits, Printer, ProjectIo,
-    Ran, Region, Resident, RunOptions, Session, StoragePlan, parse_schedules,
+    Ran, Region, Resident, RunOptions, Session, StoragePlan, Tuned, parse_schedules, tune::Store,
 };
 use einlang_source::Diagnostics;
 
@@ -162,6 +162,7 @@ impl LimitArgs {
             depth: self.max_depth.unwrap_or(usual.depth),
             steps: self.max_steps,
             threads: running::chosen_threads(self.threads, usual.threads),
+            tuned: if self.no_cache { Tuned::default() } else { Store::for_runs() },
             ..usual
         }
     }

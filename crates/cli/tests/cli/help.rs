@@ -14,6 +14,7 @@ const COMMANDS: &[&str] = &[
     "ir",
     "bench",
     "profile",
+    "tune",
     "build",
     "cache",
     "completions",

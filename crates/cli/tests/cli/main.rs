@@ -22,5 +22,6 @@ mod run;
 mod run_flags;
 mod streams;
 mod support;
+mod tune;
 mod unreadable;
 mod usage;

@@ -17,6 +17,9 @@ const FUNCTION: f64 = 24.0;
 /// What waiting for each other costs.
 const WAIT: f64 = 12_000.0;
 
+/// More lanes than these are several vectors.
+const ONE_VECTOR: u32 = 16;
+
 /// More work than anybody asks for.
 const MOST: f64 = 1e15;
 
@@ -93,7 +96,7 @@ impl<'c> Emit<'c, '_> {
     fn work_of_loop(&mut self, of: &Loop) -> Result<FloatValue<'c>> {
         let rounds = self.rounds_of(&of.range)?;
         let at_once = match of.role {
-            Role::Lane(width) => 1.0 / f64::from(width),
+            Role::Lane(width) => 1.0 / f64::from(width.clamp(1, ONE_VECTOR)),
             _ => 1.0,
         };
         let each = self.work(&of.body)?;

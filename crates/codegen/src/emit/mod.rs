@@ -10,6 +10,7 @@
 //! | `index.rs` | index expressions, bounds, conditions on indices |
 //! | `memory.rs`, `own.rs` | buffers: where they lie, addresses, tests; memory of one thread |
 //! | `op.rs`, `cast.rs`, `narrow.rs` | scalar operations, conversions, narrow floats |
+//! | `powers.rs` | powers by products and roots |
 //! | `math.rs` | elementary functions |
 //! | `fold.rs`, `sums.rs`, `keys.rs` | folds, sums in pairs, reductions by keys |
 //! | `lanes/` | loops whose rounds are lanes of vectors |
@@ -30,6 +31,7 @@ mod narrow;
 mod op;
 mod own;
 mod piece;
+mod powers;
 mod service;
 mod short;
 mod stmt;
@@ -116,6 +118,7 @@ pub(crate) fn emit<'c>(
         known: HashMap::new(),
         buffers: Vec::new(),
         lanes: None,
+        round: None,
         threads: None,
         pieces: Pieces::of(kernel),
         tables: Tables { checked, ..Tables::default() },
@@ -166,6 +169,8 @@ struct Emit<'c, 'k> {
     buffers: Vec<Slots<'c>>,
     /// The lanes, inside a loop of them.
     lanes: Option<lanes::Lanes<'c>>,
+    /// The index of the innermost loop that is open and no loop of lanes.
+    round: Option<Var>,
     /// The threads, inside a team.
     threads: Option<team::Threads<'c>>,
     pieces: Pieces<'c>,

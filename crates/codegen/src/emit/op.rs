@@ -1,18 +1,15 @@
 //! Scalar operations. What has no code here is asked of the surroundings.
 
 use einlang_loops::ir::Operand;
-use einlang_tir::constant::Const;
 use einlang_tir::op::Op;
 use einlang_tir::types::{Elem, ElemKind};
 use inkwell::values::{BasicValueEnum, FloatValue, IntValue};
 use inkwell::{FloatPredicate, IntPredicate};
 
 use super::cast::is_plain;
+use super::powers::MOST_FACTORS;
 use super::{Emit, Result};
 use crate::frame::Scalar;
-
-/// The most factors of a power that is written out.
-const MOST_FACTORS: u64 = 64;
 
 impl<'c> Emit<'c, '_> {
     /// An operation on operands; `code` is returned where it traps.
@@ -45,6 +42,12 @@ impl<'c> Emit<'c, '_> {
             && !self.tables.checked
         {
             return self.power(*x, power);
+        }
+        if let (Op::Pow, [x, (BasicValueEnum::FloatValue(power), _)]) = (op, args)
+            && let Some((power, _)) = power.get_constant()
+            && let Some(value) = self.half_power(*x, power)?
+        {
+            return Ok(value);
         }
         if args.iter().any(|(value, _)| value.is_vector_value()) {
             return self.wide_apply(op, args, result);
@@ -95,31 +98,6 @@ impl<'c> Emit<'c, '_> {
         let first = args.first().map_or(result, |(_, elem)| *elem);
         let second = args.get(1).map_or(result, |(_, elem)| *elem);
         self.slow(Scalar { op, elems: [first, second], result }, args, code)
-    }
-
-    /// A small power, by multiplication: in doubles, so that powers of an `f32` are rounded once more
-    /// only.
-    fn power(
-        &mut self,
-        (x, elem): (BasicValueEnum<'c>, Elem),
-        power: i64,
-    ) -> Result<BasicValueEnum<'c>> {
-        let nowhere = i64::from(u32::MAX) + 1;
-        if power == 2 {
-            return self.apply(Op::Mul, &[(x, elem), (x, elem)], elem, nowhere);
-        }
-        let wide = self.apply(Op::Cast, &[(x, elem)], Elem::F64, nowhere)?;
-        let one = self.constant(Const::float(Elem::F64, 1.0))?;
-        let mut product = if power == 0 { one } else { wide };
-        for _ in 1..power.unsigned_abs() {
-            let factors = [(product, Elem::F64), (wide, Elem::F64)];
-            product = self.apply(Op::Mul, &factors, Elem::F64, nowhere)?;
-        }
-        if power < 0 {
-            let parts = [(one, Elem::F64), (product, Elem::F64)];
-            product = self.apply(Op::Div, &parts, Elem::F64, nowhere)?;
-        }
-        self.apply(Op::Cast, &[(product, Elem::F64)], elem, nowhere)
     }
 
     fn float(&self, op: Op, x: &[FloatValue<'c>]) -> Result<Option<BasicValueEnum<'c>>> {

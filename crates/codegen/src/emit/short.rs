@@ -61,6 +61,14 @@ impl<'c> Emit<'c, '_> {
         })
     }
 
+    /// The rounds of a loop of lanes that are known to be one vector: that is its body, once.
+    pub(super) fn one_vector(&self, of: &Loop) -> Option<Vec<i64>> {
+        let Role::Lane(width) = of.role else { return None };
+        let rounds = self.few(&of.range).filter(|_| of.until.is_none() && !of.own)?;
+        let fits = rounds.end.saturating_sub(rounds.start) <= i64::from(width);
+        (fits && !of.range.down).then(|| rounds.collect())
+    }
+
     /// Writes out rounds.
     pub(super) fn written_out(
         &mut self,

@@ -231,10 +231,12 @@ impl<'c> Emit<'c, '_> {
         self.jump(top)?;
         self.at(top);
         let outer = self.before.insert(range.var, before);
+        let round = self.round.replace(range.var);
         match (&of.until, &open) {
             (Some(until), Some(open)) => self.open_round(of, until, open, var, end)?,
             _ => self.stmts(&of.body)?,
         }
+        self.round = round;
         self.before.remove(&range.var);
         if let Some(outer) = outer {
             self.before.insert(range.var, outer);
@@ -358,6 +360,7 @@ impl<'c> Emit<'c, '_> {
     /// Whether a block has loops in it: then they count themselves.
     fn has_loops(&self, block: &Block) -> bool {
         block.stmts.iter().any(|stmt| match stmt {
+            Stmt::Loop(of) if self.one_vector(of).is_some() => self.has_loops(&of.body),
             Stmt::Loop(of) => self.short(of).is_none() || self.has_loops(&of.body),
             Stmt::If { then, otherwise, .. } => self.has_loops(then) || self.has_loops(otherwise),
             _ => false,

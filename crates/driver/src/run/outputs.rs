@@ -49,6 +49,16 @@ pub struct Output {
     pub value: HostValue,
 }
 
+impl Output {
+    /// Whether two lists of outputs are the same, bit for bit.
+    pub fn all_same(one: &[Output], other: &[Output]) -> bool {
+        let same = |(one, other): (&Output, &Output)| {
+            one.name == other.name && one.value.has_bits_of(&other.value)
+        };
+        one.len() == other.len() && one.iter().zip(other).all(same)
+    }
+}
+
 impl Outcome {
     /// The object that `run --json` prints.
     pub fn json(&self) -> String {

@@ -27,7 +27,9 @@ impl Executable {
         let wanted = Checkpoint::Segments(checkpoints);
         let choices = Choices { checkpoint: wanted, ..Choices::default() };
         let modules = self.lowered().program.modules.iter();
-        let replays = modules.filter_map(|module| plan(module, &choices).ok()?.schedule.replay);
+        let replays = modules
+            .filter_map(|module| Some(plan(module, &choices).ok()?.schedule.replays))
+            .flatten();
         replays.map(|replay| Segments { beyond, replay }).collect()
     }
 }

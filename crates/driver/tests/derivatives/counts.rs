@@ -146,7 +146,7 @@ fn a_trajectory_is_computed_again_once() {
     let choices =
         Choices { checkpoint: Checkpoint::Segments(Checkpoints::Sqrt), ..Default::default() };
     let planned = plan(&module(&text, &outputs), &choices).expect("a plan");
-    let replay = planned.schedule.replay.expect("segments");
+    let [replay] = &planned.schedule.replays[..] else { panic!("segments of one trajectory") };
     let parts = replay.forward.iter().filter(|part| part.again);
     let groups = planned.module.groups.iter();
     let is_again = |name: &Ident| parts.clone().any(|part| part.group == *name);

@@ -26,7 +26,7 @@ use std::sync::{Arc, OnceLock};
 use einlang_loops::checkpoint::{Checkpoint, OVER_BUDGET};
 use einlang_loops::ir::{Kernel, SiteId, verify};
 use einlang_loops::plan::{Choices, Plan, plan};
-use einlang_loops::schedule::Checkpoints;
+use einlang_loops::schedule::{Checkpoints, Schedule};
 use einlang_loops::threads::divide_work;
 use einlang_tir::module::Module;
 
@@ -62,6 +62,8 @@ impl From<Stop> for Fault {
 pub(crate) struct Compiled {
     kernel: Kernel,
     code: Made,
+    /// The schedule of the kernel.
+    schedule: Schedule,
     /// The nests whose time is measured.
     marked: Option<Marked>,
     /// What runs where this one would keep more than it may.
@@ -107,7 +109,10 @@ impl Compiled {
     }
 
     fn alone(module: &Module, choices: &Choices, options: &Options) -> Result<Compiled, String> {
-        let Plan { mut kernel, schedule, .. } = plan(module, choices).map_err(|not| not.why)?;
+        let Plan { mut kernel, schedule, .. } = match options.backend {
+            Backend::Native => options.tuned.plan(module, choices)?,
+            _ => plan(module, choices).map_err(|not| not.why)?,
+        };
         let native = options.native.as_ref().filter(|_| options.backend == Backend::Native);
         if native.is_some() {
             breathe::breathe(&mut kernel);
@@ -129,6 +134,7 @@ impl Compiled {
                 return Ok(Compiled {
                     kernel: with,
                     code: Made::Machine(code),
+                    schedule,
                     marked: Some(parts),
                     smaller: None,
                 });
@@ -139,6 +145,7 @@ impl Compiled {
                 return Ok(Compiled {
                     kernel,
                     code: Made::Machine(code),
+                    schedule,
                     marked: None,
                     smaller: None,
                 });
@@ -148,7 +155,7 @@ impl Compiled {
         };
         let code = compile::compile(&kernel, choices.checked).map_err(|large| large.0)?;
         let code = Made::Registers(Box::new(code), why);
-        Ok(Compiled { kernel, code, marked: None, smaller: None })
+        Ok(Compiled { kernel, code, schedule, marked: None, smaller: None })
     }
 
     /// What runs it, and why that is not what was wanted.
@@ -157,6 +164,16 @@ impl Compiled {
             Made::Registers(_, why) => (Ran::Loops, why.clone()),
             Made::Machine(_) => (Ran::MachineCode, None),
         }
+    }
+
+    /// The schedule by which it was made.
+    pub(crate) fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// Whether another schedule could replace it: that of machine code which keeps all it keeps now.
+    pub(crate) fn may_be_replaced(&self) -> bool {
+        matches!(self.code, Made::Machine(_)) && self.smaller.is_none()
     }
 
     /// What trapped.

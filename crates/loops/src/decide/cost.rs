@@ -29,7 +29,10 @@ pub(super) const TILE_VECTORS: u32 = 2;
 pub(super) const TILE_ROWS: i64 = 12;
 
 /// The rows of an operand that stay in a cache while panels of the other pass by.
-pub(super) const CACHED_ROWS: i64 = 96;
+pub(super) const CACHED_ROWS: i64 = 48;
+
+/// In how many parts, at most, the next panel is fetched while one is in use.
+pub(super) const AHEAD: i64 = 4;
 
 /// The vectors side by side of a reduction without rows that share them.
 pub(super) const LONE_VECTORS: u32 = 4;

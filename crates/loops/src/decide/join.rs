@@ -15,6 +15,7 @@ use einlang_tir::module::{Binding, Group, Module};
 use einlang_tir::region::InstKind;
 use einlang_tir::types::Ident;
 
+use super::at_reads::needed_by_outputs;
 use super::windows::Observers;
 use super::{Deciding, Storage, decide_order, reads_itself_by_data};
 use crate::schedule::{Compute, GroupSchedule, Layout, Nest};
@@ -23,8 +24,12 @@ use crate::schedule::{Compute, GroupSchedule, Layout, Nest};
 /// that grows faster than their number.
 const MOST_CLAUSES: usize = 24;
 
-/// Moves producers into the groups of the recurrences that consume them.
-pub fn join_producers(module: Module) -> Module {
+/// Moves producers into the groups of the recurrences that consume them. What nobody needs is left out
+/// first: it would be a reader of what moves.
+pub fn join_producers(mut module: Module) -> Module {
+    let needed = needed_by_outputs(&module);
+    let is_needed = |group: &Group| group.bindings.iter().any(|b| needed.contains(&b.name));
+    module.groups.retain(is_needed);
     if module.groups.len() < 2 {
         return module;
     }

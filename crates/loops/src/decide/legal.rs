@@ -17,7 +17,7 @@ use super::at_reads::may_be_at_reads;
 use super::distance::{distance, never_negative};
 use super::fuse::statements;
 use super::private::private_dimensions;
-use super::replay::find_replay;
+use super::replay::find_replays;
 use super::windows::{Observers, is_stored, needed_windows};
 use super::{all_groups, nest_of, reads_itself_by_data};
 use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule};
@@ -31,9 +31,9 @@ pub fn is_legal(module: &Module, schedule: &Schedule) -> bool {
     if !inline.iter().all(|tensor| may_be_at_reads(module, &tensor.name)) {
         return false;
     }
-    if let Some(replay) = &schedule.replay {
-        let mut found = Schedule { replay: None, ..schedule.clone() };
-        find_replay(module, &mut found, replay.checkpoints);
+    if let Some(replay) = schedule.replays.first() {
+        let mut found = Schedule { replays: Vec::new(), ..schedule.clone() };
+        find_replays(module, &mut found, replay.checkpoints);
         if found != *schedule {
             return false;
         }

@@ -17,6 +17,7 @@
 //! | `private.rs` | what belongs to one tile |
 //! | `rows.rs` | what is computed row by row, so that rows stay in caches |
 //! | `roles.rs`, `tiles.rs` | lanes, and tiles of contractions |
+//! | `products.rs` | where a product and a sum are one operation |
 //! | `strips.rs`, `ensembles.rs` | grids by their diagonals, many recurrences side by side |
 //! | `small.rs` | which sizes of a call have code of their own |
 //! | `work.rs`, `cost.rs` | what a clause does at a point, and what that costs |
@@ -36,6 +37,7 @@ mod join;
 mod legal;
 mod orders;
 mod private;
+mod products;
 mod replay;
 mod roles;
 mod rows;
@@ -64,7 +66,8 @@ pub use cases::divide_cases;
 pub use functions::store_functions;
 pub use join::join_producers;
 pub use legal::is_legal;
-pub use replay::find_replay;
+pub(crate) use products::{fuse_steps, fuse_terms};
+pub use replay::find_replays;
 pub(crate) use replay::{is_fixed, isolate_sums, sum_of, sum_over};
 pub use rows::join_rows;
 pub(crate) use small::expect_sizes;
@@ -85,6 +88,7 @@ pub enum Storage {
 pub fn decide(module: &Module, storage: Storage) -> Result<Schedule, NotLowered> {
     let mut schedule = decide_order(module, storage)?;
     roles::choose_roles(module, storage, &mut schedule);
+    products::fuse_products(module, &mut schedule);
     Ok(schedule)
 }
 
@@ -92,6 +96,7 @@ pub fn decide(module: &Module, storage: Storage) -> Result<Schedule, NotLowered>
 pub(crate) fn decide_along_time(module: &Module, storage: Storage) -> Result<Schedule, NotLowered> {
     let mut schedule = decide_order(module, storage)?;
     roles::choose_lanes_alone(module, &mut schedule);
+    products::fuse_products(module, &mut schedule);
     Ok(schedule)
 }
 

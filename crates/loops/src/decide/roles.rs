@@ -24,6 +24,7 @@ use super::tiles::{Tiling, rows_axis};
 use super::windows::Observers;
 use super::work::{Access, Step, Work, Works};
 use super::{Storage, all_groups, reads_itself_by_data};
+use crate::lower::needs_marks;
 use crate::schedule::{GroupSchedule, Nest, Role, Schedule};
 
 /// Gives the loops of a schedule their roles.
@@ -76,6 +77,18 @@ fn choose_lanes(module: &Module, works: &Works<'_>, schedule: &mut Schedule) {
         chains |= choosing.chains;
     }
     schedule.chains = chains;
+    leave_marked(module, schedule);
+}
+
+/// What has marks for the points that were stored is read where it lies.
+fn leave_marked(module: &Module, schedule: &mut Schedule) {
+    if schedule.groups.iter().all(|group| group.packs.is_empty()) {
+        return;
+    }
+    let marked = needs_marks(module, &module.facts());
+    for group in &mut schedule.groups {
+        group.packs.retain(|pack| !marked.contains(&pack.tensor));
+    }
 }
 
 /// Loops over rows around what is computed from whole rows.

@@ -9,7 +9,7 @@ use einlang_tir::module::{Binding, Group, Module};
 use einlang_tir::order::{Form, Statement};
 use einlang_tir::types::Ident;
 
-use super::cost::{CACHED_ROWS, MOST_FOLDS, TILE_ROWS, TILE_VECTORS, VECTOR};
+use super::cost::{AHEAD, CACHED_ROWS, MOST_FOLDS, TILE_ROWS, TILE_VECTORS, VECTOR};
 use super::roles::{Lanes, fitting};
 use super::work::{Access, Step, Work};
 use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Pack, Role, Schedule};
@@ -64,8 +64,10 @@ impl<'m> Tiling<'m> {
             None => lanes.width,
         };
         let row = rows.map(|axis| binding.axes[axis].var);
+        let mut packed = false;
         if row.is_some() || !around.is_empty() {
-            self.pack(work, var, row, width, decided);
+            let ahead = rows.map_or(0, |axis| self.ahead(binding, axis));
+            packed = self.pack(work, var, row, (width, ahead), decided);
         }
         let axis = rows?;
         let n_axes = binding.axes.len();
@@ -88,9 +90,16 @@ impl<'m> Tiling<'m> {
         let mut nest = nested(axis, None, unroll, points);
         if n_rows.is_none_or(|n| n > TILE_ROWS) {
             nest = nested(axis, Some(together), Role::Par, nest);
+            if around.is_empty() {
+                self.pack_rows(work, binding.axes[axis].var, var, together, decided);
+            }
         }
         nest = nested(lanes.axis, Some(i64::from(width)), Role::Par, nest);
-        if self.tiled_by.is_none() && n_rows.is_none_or(|n| n > CACHED_ROWS) {
+        // Panels that other loops go through again and again are divided among threads, so that each
+        // keeps to its own.
+        let again = packed && !around.is_empty();
+        let many = !again && n_rows.is_none_or(|n| n > CACHED_ROWS);
+        if self.tiled_by.is_none() && many {
             nest = nested(axis, Some(CACHED_ROWS), Role::Par, nest);
         }
         for other in others.into_iter().rev() {
@@ -99,24 +108,54 @@ impl<'m> Tiling<'m> {
         Some(nest)
     }
 
-    /// Packs what changes with the lanes and not with the rows.
+    /// In how many parts the next panel is fetched: tiles of rows that go through one panel fetch a part
+    /// each. A power of two, so that finding the part is cheap.
+    fn ahead(&self, binding: &Binding, rows: usize) -> u32 {
+        let most = self.tiled_by.unwrap_or(CACHED_ROWS);
+        let n_rows = binding.axes[rows].dim.extent.as_constant().map_or(most, |n| n.min(most));
+        let tiles = n_rows.div_euclid(TILE_ROWS).clamp(1, AHEAD);
+        1 << tiles.ilog2()
+    }
+
+    /// Packs what changes with the lanes and not with the rows, in panels of a width that are fetched
+    /// ahead in so many parts.
     fn pack(
         &self,
         work: &Work,
         var: Var,
         row: Option<Var>,
-        width: u32,
+        (width, ahead): (u32, u32),
         decided: &mut GroupSchedule,
-    ) {
+    ) -> bool {
+        let mut any = false;
         for access in &work.reads {
             let worth = access.step(var) == Step::Far || row.is_some();
             let found = self.panels(access, var, row).filter(|_| worth);
             let Some((axis, from)) = found else { continue };
             let tensor = access.tensor.clone();
-            let pack = Pack { tensor, axis, from, width: i64::from(width) };
-            if !decided.packs.contains(&pack) {
-                decided.packs.push(pack);
-            }
+            let width = i64::from(width);
+            add(Pack { tensor, axis, from, width, ahead, rows: false }, decided);
+            any = true;
+        }
+        any
+    }
+
+    /// Packs what changes with the rows and not with the lanes, where the next term lies far away: rows of
+    /// a tile then lie next to each other, term after term.
+    fn pack_rows(
+        &self,
+        work: &Work,
+        row: Var,
+        lanes: Var,
+        width: i64,
+        decided: &mut GroupSchedule,
+    ) {
+        for access in &work.reads {
+            let far = access.along.is_some_and(|along| access.step(along) == Step::Far);
+            let found = self.panels(access, row, Some(lanes)).filter(|_| far);
+            let Some((axis, from)) = found else { continue };
+            let tensor = access.tensor.clone();
+            add(Pack { tensor, axis, from, width, ahead: 0, rows: true }, decided);
         }
     }
 
@@ -148,6 +187,13 @@ impl<'m> Tiling<'m> {
         }
         let fits = rest.constant_part() == 0 && from.iter().all(|(times, _)| *times > 0);
         fits.then_some((axis, from))
+    }
+}
+
+/// Takes note of panels, once.
+fn add(pack: Pack, decided: &mut GroupSchedule) {
+    if !decided.packs.contains(&pack) {
+        decided.packs.push(pack);
     }
 }
 

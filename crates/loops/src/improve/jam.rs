@@ -2,14 +2,17 @@
 //!
 //! A loop `unroll U` around others becomes `U` copies of its body that go through the loops inside
 //! together: a fold then has the states of all copies, which is what keeps a tile of a matrix product
-//! in registers. Fewer than `U` rounds run as they were, and so do those after the first `U`. Rounds of such a loop are independent, so
-//! their statements may be interleaved.
+//! in registers. Fewer than `U` rounds run four at a time, and what is left then, like all rounds after the
+//! first `U`, one by one. Rounds of such a loop are independent, so their statements may be interleaved.
 
 use einlang_index::{Affine, Constraint, Domain, MinMax, Quasi, Set, Var, Vars};
 
 use super::copy::Copy;
 use super::rewrite::{blocks, next_value_of};
 use crate::ir::{Block, Combine, Condition, Fold, FoldStart, Kernel, Loop, Range, Role, Stmt};
+
+/// So many rounds go together where there are fewer than a loop asks for.
+const FEW: u32 = 4;
 
 /// Jams the loops of a kernel that are to be unrolled; whether there were any.
 pub(super) fn jam_rounds(kernel: &mut Kernel) -> bool {
@@ -70,13 +73,36 @@ impl Jam<'_> {
             let beyond = Loop { range: next, role: Role::Seq, own: false, until: None, body };
             Stmt::Loop(Box::new(beyond))
         }));
-        let rest = Loop { role: Role::Seq, ..of.clone() };
+        let rest = match self.fewer(of, n) {
+            Some(rest) => rest,
+            None => Stmt::Loop(Box::new(Loop { role: Role::Seq, ..of.clone() })),
+        };
         Some(Stmt::If {
             results: Vec::new(),
             condition: Condition::Within(Domain::new([], full)),
             then: Block { stmts, results: Vec::new() },
-            otherwise: Block { stmts: vec![Stmt::Loop(Box::new(rest))], results: Vec::new() },
+            otherwise: Block { stmts: vec![rest], results: Vec::new() },
         })
+    }
+
+    /// The rounds of a loop that has fewer of them than it asks for, a few at a time.
+    fn fewer(&mut self, of: &Loop, n: u32) -> Option<Stmt> {
+        if n < 2 * FEW {
+            return None;
+        }
+        let range = &of.range;
+        let name = self.vars.name(range.var).unwrap_or("i").trim_end_matches('\'').to_owned();
+        let var = self.vars.index(&name);
+        let lo = range.lo.add_scaled(&Quasi::from(var), i64::from(FEW)).ok()?;
+        let end = lo.add_constant(i64::from(FEW)).ok()?;
+        let hi = MinMax::min_of([range.hi.clone(), end]).ok()?;
+        let few = Loop { range: Range { lo, hi, ..range.clone() }, ..of.clone() };
+        let stmts = vec![self.looped(&few, FEW)?];
+        let n_times = range.hi.sub(&range.lo).ok()?.ceil_div(i64::from(FEW)).ok()?;
+        let over = Range { var, lo: MinMax::from(0), hi: n_times, down: false };
+        let body = Block { stmts, results: Vec::new() };
+        let all = Loop { range: over, role: Role::Seq, own: false, until: None, body };
+        Some(Stmt::Loop(Box::new(all)))
     }
 
     /// Statement by statement, all copies together.
@@ -116,7 +142,7 @@ impl Jam<'_> {
         let mut bodies = Vec::with_capacity(row.len());
         for stmt in row {
             let Stmt::Fold(fold) = stmt else { return None };
-            let mut fold = self.with_block(*fold)?;
+            let mut fold = with_block(*fold, &mut self.next, self.vars)?;
             bodies.push(std::mem::take(&mut fold.body.stmts));
             all = Some(match all {
                 None => fold,
@@ -127,24 +153,24 @@ impl Jam<'_> {
         fold.body.stmts = self.jam(bodies)?;
         Some(Stmt::Fold(Box::new(fold)))
     }
+}
 
-    /// The fold with a block that combines.
-    fn with_block(&mut self, mut fold: Fold) -> Option<Fold> {
-        if fold.guard.is_some() || !matches!(fold.start, FoldStart::From(_)) {
-            return None;
-        }
-        if let Combine::Op(op) = fold.combine {
-            let value = *fold.results.first()?;
-            let mut copy = Copy::new(self.next, self.vars);
-            let (a, b, result) = (copy.fresh(value), copy.fresh(value), copy.fresh(value));
-            self.next = copy.next;
-            let args = vec![a.into(), b.into()];
-            let stmts = vec![Stmt::Op { result, op, args, site: None }];
-            let block = Block { stmts, results: vec![result.into()] };
-            fold.combine = Combine::Block { left: vec![a], right: vec![b], block };
-        }
-        matches!(fold.combine, Combine::Block { .. }).then_some(fold)
+/// The fold with a block that combines.
+pub(super) fn with_block(mut fold: Fold, next: &mut u32, vars: &mut Vars) -> Option<Fold> {
+    if fold.guard.is_some() || !matches!(fold.start, FoldStart::From(_)) {
+        return None;
     }
+    if let Combine::Op(op) = fold.combine {
+        let value = *fold.results.first()?;
+        let mut copy = Copy::new(*next, vars);
+        let (a, b, result) = (copy.fresh(value), copy.fresh(value), copy.fresh(value));
+        *next = copy.next;
+        let args = vec![a.into(), b.into()];
+        let stmts = vec![Stmt::Op { result, op, args, site: None }];
+        let block = Block { stmts, results: vec![result.into()] };
+        fold.combine = Combine::Block { left: vec![a], right: vec![b], block };
+    }
+    matches!(fold.combine, Combine::Block { .. }).then_some(fold)
 }
 
 /// What a body binds first that is the same in every round, and the rest of it: the bounds of loops
@@ -170,7 +196,7 @@ fn apart(body: &Block, var: Var) -> (Vec<Stmt>, Block) {
 }
 
 /// Two folds over the same points as one.
-fn joined(mut a: Fold, b: Fold) -> Option<Fold> {
+pub(super) fn joined(mut a: Fold, b: Fold) -> Option<Fold> {
     if a.ranges != b.ranges || a.within.is_some() || b.within.is_some() {
         return None;
     }

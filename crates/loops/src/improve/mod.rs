@@ -3,34 +3,56 @@
 //! | file | does |
 //! |---|---|
 //! | `share.rs` | `share_values`: nothing is computed or loaded twice in a row |
+//! | `edges.rs` | `part_edges`: the first rounds of a loop ask for defaults, the others do not |
+//! | `carry.rs` | `carry_values`: what a round stores and the next one loads goes there directly |
 //! | `guards.rs` | `turn_guards`: in lanes, a term that does not count is the identity |
 //! | `contract.rs` | `contract_products`: a product that is added becomes `fma`, where the schedule says so |
+//! | `merge.rs`, `touch.rs` | `merge_loops`: loops over the same points that share what they read become one |
+//! | `unread.rs` | `drop_unread`: what nobody reads is not stored |
+//! | `folds.rs` | `merge_folds`: and so do their folds |
 //! | `jam.rs` | `jam_rounds`: several rounds of a loop go through the loops inside together |
 //! | `specialise.rs` | `specialise_sizes`: code of its own for sizes that the schedule expects |
 //! | `budget.rs` | `hold_budget`: trajectories that are too large trap before they get memory |
 //! | `copy.rs`, `rewrite.rs` | what they have in common: copies, visiting operands, counting uses, new values |
 
 mod budget;
+mod carry;
 mod contract;
 mod copy;
+mod edges;
+mod folds;
 mod guards;
 mod jam;
+mod merge;
 mod rewrite;
 mod share;
 mod specialise;
+mod touch;
+mod unread;
 
 pub(crate) use budget::hold_budget;
 
 use crate::ir::Kernel;
-use crate::schedule::Schedule;
+use crate::schedule::{Fma, Schedule};
 
 /// Improves a kernel as its schedule allows.
 pub(crate) fn improve(kernel: &mut Kernel, schedule: &Schedule) {
     share::share_values(kernel);
+    edges::part_edges(kernel);
+    carry::carry_values(kernel);
     specialise::specialise_sizes(kernel, &schedule.variant);
     guards::turn_guards(kernel);
-    if schedule.fma || schedule.chains {
-        contract::contract_products(kernel, schedule.fma);
+    let merged = merge::merge_loops(kernel);
+    if merged {
+        share::share_values(kernel);
+        unread::drop_unread(kernel);
+    }
+    if schedule.fma == Fma::Everywhere || schedule.chains {
+        contract::contract_products(kernel, schedule.fma == Fma::Everywhere);
+    }
+    if merged {
+        folds::merge_folds(kernel);
+        share::share_values(kernel);
     }
     if jam::jam_rounds(kernel) {
         share::share_values(kernel);

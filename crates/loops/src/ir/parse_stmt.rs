@@ -119,7 +119,7 @@ impl Reader<'_> {
             ("load", Some(result)) => {
                 let (buffer, at) = self.place()?;
                 let access = match self.cursor.eat_word("proved") {
-                    true => Access::Proved,
+                    true => self.ahead()?,
                     false => Access::Site(self.site()?, self.cursor.eat_word("marked")),
                 };
                 self.ended(Stmt::Load { result, buffer, at, access })?
@@ -195,6 +195,14 @@ impl Reader<'_> {
             other => return self.cursor.fail(format!("`{other}` is no statement")),
         };
         self.ended(stmt)
+    }
+
+    /// How a load that was proved goes on.
+    fn ahead(&mut self) -> Parsed<Access> {
+        match self.cursor.eat_word("ahead") {
+            true => Ok(Access::Ahead(self.small()?)),
+            false => Ok(Access::Proved),
+        }
     }
 
     fn place(&mut self) -> Parsed<(BufferId, Vec<Subscript>)> {

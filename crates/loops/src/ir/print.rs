@@ -156,6 +156,7 @@ impl Printer<'_> {
             Stmt::Load { result, buffer, at, access } => {
                 let access = match access {
                     Access::Proved => "proved".to_owned(),
+                    Access::Ahead(parts) => format!("proved ahead {parts}"),
                     Access::Site(site, false) => format!("site {}", site.0),
                     Access::Site(site, true) => format!("site {} marked", site.0),
                 };

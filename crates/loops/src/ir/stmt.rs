@@ -62,6 +62,9 @@ pub enum Subscript {
 pub enum Access {
     /// It was proved to be.
     Proved,
+    /// It was proved to be, and the next plane along the first dimension is wanted soon: in each of so
+    /// many rounds of the loop around, one part of it may be fetched into a cache meanwhile.
+    Ahead(u32),
     /// It is tested, and traps at this site otherwise. A buffer with marks traps as well where
     /// nothing was stored, if the flag is set.
     Site(SiteId, bool),

@@ -105,13 +105,13 @@ pub fn lower(module: &Module, schedule: &Schedule) -> Result<Kernel> {
     for pack in &schedule.packs {
         lower.pack(pack, &mut out)?;
     }
-    match &schedule.replay {
-        Some(replay) => lower.in_sweeps(replay, &mut out)?,
-        None => {
+    match &schedule.replays[..] {
+        [] => {
             for group in &module.groups {
                 lower.top_group(group, &mut out)?;
             }
         }
+        _ => lower.in_sweeps(schedule, &mut out)?,
     }
     for name in &module.outputs {
         let missing = || NotLowered::new(format!("the output `{}` is not stored", name.as_str()));
@@ -157,6 +157,9 @@ struct Lower<'m> {
     maps: HashMap<BufferId, Vec<Vec<i64>>>,
     /// The tensors that lie in panels too.
     panels: HashMap<Ident, Vec<pack::Panels>>,
+    /// The loops around over tiles: the axis, how many of its values a tile has, and the number of the
+    /// tile.
+    tiles: Vec<(Var, i64, Var)>,
     /// The axis whose points are lanes.
     lane: Option<Var>,
     /// The variables that have a value here, innermost last.
@@ -231,6 +234,7 @@ impl<'m> Lower<'m> {
             tensors: HashMap::new(),
             maps: HashMap::new(),
             panels: HashMap::new(),
+            tiles: Vec::new(),
             lane: None,
             bound: Bound::default(),
             loops: Vec::new(),
@@ -327,3 +331,4 @@ impl<'m> Lower<'m> {
 
 pub(crate) use read::{index_of, is_by_data, needs_marks};
 pub(crate) use scan::ranges_of;
+pub(crate) use times::order_of_sweeps;

@@ -87,18 +87,24 @@ impl Lower<'_> {
             open.is_none() && forms.iter().all(|(_, form)| first(form).is_some_and(|c| c < 0));
         let sign = if down { -1 } else { 1 };
         let var = self.loop_var(group, forms);
+        let n_tiles = self.tiles.len();
         let mut inside = Domains::new();
         for (statement, form) in forms {
             let missing = || NotLowered::new("a schedule of a clause that does not exist");
             let domain = domains.get(statement).ok_or_else(missing)?;
             let axes = group.bindings[statement.binding].dims();
             let value = form_of(&axes, form, sign)?;
+            if let (Some(width), Some(axis)) = (rounds.tile, axis_of(&axes, form)) {
+                self.tiles.push((axis, width, var));
+            }
             inside.insert(*statement, domain.restricted(&rounds.of(var, &value)?)?);
         }
         let plain = open.is_none() && !down && rounds.tile.is_none();
         let first = if plain { first_round(&inside, var, &self.context) } else { None };
         let Some(first) = first else {
-            return self.rounds(group, rounds, (var, down), inside, open, out);
+            let done = self.rounds(group, rounds, (var, down), inside, open, out);
+            self.tiles.truncate(n_tiles);
+            return done;
         };
         let (of_first, others) = divided(inside, var, first, &self.context)?;
         let (stmts, ()) = self.scoped(|lower, out| {
@@ -366,6 +372,13 @@ impl Lower<'_> {
 /// Whether a loop over the variable keeps to a constraint by its bounds.
 fn is_bound(constraint: &Constraint, var: Var) -> bool {
     !matches!(constraint, Constraint::Mod(_)) && constraint.expr().mentions(var)
+}
+
+/// The axis whose values a form has.
+fn axis_of(axes: &[Var], form: &Form) -> Option<Var> {
+    let mut used = axes.iter().zip(&form.coefficients).filter(|(_, c)| **c != 0);
+    let (axis, coefficient) = used.next()?;
+    (used.next().is_none() && *coefficient == 1 && form.offset == 0).then_some(*axis)
 }
 
 /// The value of a form at a point.

@@ -22,6 +22,10 @@ pub(super) struct Panels {
     from: Quasi,
     /// How many planes a panel has.
     width: i64,
+    /// In how many parts the next panel is fetched.
+    ahead: u32,
+    /// Whether they are for tiles of rows, and not for lanes.
+    rows: bool,
 }
 
 impl Lower<'_> {
@@ -50,7 +54,8 @@ impl Lower<'_> {
         let name = Ident::new(&format!("{name}.packed"));
         let to = self.kernel.add_buffer(Buffer { name, dims, stack: false, ..of.clone() });
         out.push(Stmt::Alloc(to));
-        let panels = Panels { buffer: to, axis: pack.axis, from: from_plane, width };
+        let (axis, ahead, rows) = (pack.axis, pack.ahead, pack.rows);
+        let panels = Panels { buffer: to, axis, from: from_plane, width, ahead, rows };
         out.push(self.copy_panels(from, of.elem, &vars, &extent, &panels)?);
         self.panels.entry(pack.tensor.clone()).or_default().push(panels);
         Ok(())
@@ -71,7 +76,7 @@ impl Lower<'_> {
         extent: &Quasi,
         panels: &Panels,
     ) -> Result<Stmt> {
-        let Panels { buffer: to, axis, from: from_plane, width } = panels;
+        let Panels { buffer: to, axis, from: from_plane, width, .. } = panels;
         let (to, axis, width) = (*to, *axis, *width);
         let ([panel, others @ ..], Some(inside)) = (&vars[..vars.len() - 1], vars.last()) else {
             return Err(NotLowered::new("a panel of a scalar"));
@@ -88,7 +93,7 @@ impl Lower<'_> {
         let left = MinMax::Value(extent.sub(&first)?);
         let hi = MinMax::min_of([MinMax::from(width), left])?;
         let role = match width {
-            2..=MOST_LANES => Role::Lane(width as u32),
+            2..=MOST_LANES => Role::Lane((width as u32).next_power_of_two()),
             _ => Role::Par,
         };
         let range = Range { var: *inside, lo: MinMax::from(0), hi, down: false };
@@ -102,12 +107,18 @@ impl Lower<'_> {
         Ok(stmt)
     }
 
-    /// The panels that a read finds its lanes in, and its subscripts there.
+    /// The loop around over tiles of so many values of an axis.
+    fn tile_around(&self, axis: Var, width: i64) -> Option<Var> {
+        let found = self.tiles.iter().rev().find(|(of, by, _)| (*of, *by) == (axis, width));
+        found.map(|(_, _, tile)| *tile)
+    }
+
+    /// The panels that a read finds its lanes or rows in, its subscripts there, and how they are loaded.
     pub(super) fn in_panels(
         &self,
         read: &Read,
         at: &[Subscript],
-    ) -> Result<Option<(BufferId, Vec<Subscript>)>> {
+    ) -> Result<Option<(BufferId, Vec<Subscript>, Access)>> {
         let (Some(list), Some(lane)) = (self.panels.get(&read.place.tensor), self.lane) else {
             return Ok(None);
         };
@@ -116,13 +127,23 @@ impl Lower<'_> {
             let (axis, width) = (panels.axis, panels.width);
             let Some(Subscript::Index(along)) = at.get(axis) else { continue };
             let along = along.sub(&panels.from)?;
-            if self.stands_for(&along).as_var() != Some(lane) {
-                continue;
-            }
-            let mut place = vec![Subscript::Index(along.floor_div(width)?)];
+            let Some(var) = self.stands_for(&along).as_var() else { continue };
+            let (panel, inside) = match panels.rows {
+                false if var == lane => (along.floor_div(width)?, along.floor_mod(width)?),
+                true => match self.tile_around(var, width) {
+                    Some(tile) => (tile.into(), along.combine(1, &tile.into(), -width)?),
+                    None => continue,
+                },
+                _ => continue,
+            };
+            let mut place = vec![Subscript::Index(panel)];
             place.extend(at.iter().enumerate().filter(|(i, _)| *i != axis).map(|(_, s)| s.clone()));
-            place.push(Subscript::Index(along.floor_mod(width)?));
-            return Ok(Some((panels.buffer, place)));
+            place.push(Subscript::Index(inside));
+            let access = match panels.ahead {
+                0 => Access::Proved,
+                parts => Access::Ahead(parts),
+            };
+            return Ok(Some((panels.buffer, place, access)));
         }
         Ok(None)
     }

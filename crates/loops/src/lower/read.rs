@@ -35,7 +35,7 @@ impl Lower<'_> {
             at = self.read_mapped(read, buffer)?;
         }
         let found = self.in_panels(read, &at)?;
-        let (buffer, mut at) = found.unwrap_or((buffer, at));
+        let (buffer, mut at, proved) = found.unwrap_or((buffer, at, Access::Proved));
         let (buffer, within) = self.along_time(read, buffer, &mut at)?;
         let own = self.around.iter().any(|around| around.names.contains(name));
         let marks = self.marked.contains(name);
@@ -45,7 +45,7 @@ impl Lower<'_> {
         let Some(default) = &read.default else {
             let tested = own && marks && (by_data || !self.fills(name));
             let access = match (read.proved, tested) {
-                (true, false) => Access::Proved,
+                (true, false) => proved,
                 _ => Access::Site(site(self), tested),
             };
             if let (Access::Site(site, _), Some(within)) = (access, within) {

@@ -14,10 +14,10 @@ use einlang_tir::types::Ident;
 
 use super::integers::number;
 use super::slots::Slots;
-use super::times::{Time, times};
+use super::times::{Step, order_of_sweeps};
 use super::{Lower, NotLowered, Result};
 use crate::ir::{Condition, Range, Stmt};
-use crate::schedule::{Checkpoints, Replay, SweepPart};
+use crate::schedule::{Checkpoints, Replay, Schedule, SweepPart};
 
 /// A segment has at least two to this many planes: no block of a sum is longer.
 const SHORTEST: u32 = 8;
@@ -52,16 +52,31 @@ type Inside<'f, 'm> = dyn FnMut(&mut Lower<'m>, &Parts, &mut Vec<Stmt>) -> Resul
 
 impl<'m> Lower<'m> {
     /// All groups of a module, some of them in sweeps.
-    pub(super) fn in_sweeps(&mut self, replay: &Replay, out: &mut Vec<Stmt>) -> Result<()> {
-        let module = self.module;
-        let times = times(module, replay);
-        let apart = |time: Time| {
-            let groups = module.groups.iter().zip(&times);
-            groups.filter(move |(_, own)| **own == time).map(|(group, _)| group)
-        };
-        for group in apart(Time::Before) {
-            self.top_group(group, out)?;
+    pub(super) fn in_sweeps(&mut self, schedule: &Schedule, out: &mut Vec<Stmt>) -> Result<()> {
+        let replays = &schedule.replays;
+        let all: Vec<&Replay> = replays.iter().collect();
+        let order = order_of_sweeps(self.module, schedule, &all);
+        let order = order.ok_or_else(|| NotLowered::new("sweeps that wait for each other"))?;
+        let mut sweeps: BTreeMap<usize, Sweep> = BTreeMap::new();
+        for step in order {
+            match step {
+                Step::Group(at) => self.top_group(&self.module.groups[at], out)?,
+                Step::Forward(at) => {
+                    let sweep = self.sweep_forward(&replays[at], out)?;
+                    sweeps.insert(at, sweep);
+                }
+                Step::Backward(at) => {
+                    let missing = || NotLowered::new("a sweep backward without one forward");
+                    let (replay, sweep) = (&replays[at], *sweeps.get(&at).ok_or_else(missing)?);
+                    self.memory_of(replay, &replay.backward, sweep, out)?;
+                    self.backward(replay, sweep, out)?;
+                }
+            }
         }
+        Ok(())
+    }
+
+    fn sweep_forward(&mut self, replay: &Replay, out: &mut Vec<Stmt>) -> Result<Sweep> {
         let open = match &replay.forward[..] {
             [part] => self.group_of(&part.group)?.until.as_ref(),
             _ => None,
@@ -72,17 +87,7 @@ impl<'m> Lower<'m> {
             Some(until) => self.forward_open(replay, &mut sweep, until, out)?,
             None => self.forward(replay, sweep, out)?,
         }
-        for group in apart(Time::Between) {
-            self.top_group(group, out)?;
-        }
-        if !replay.backward.is_empty() {
-            self.memory_of(replay, &replay.backward, sweep, out)?;
-            self.backward(replay, sweep, out)?;
-        }
-        for group in apart(Time::After) {
-            self.top_group(group, out)?;
-        }
-        Ok(())
+        Ok(sweep)
     }
 
     /// How long a segment is and how many there are: about the square root of all planes. How many

@@ -25,8 +25,8 @@ pub(crate) use text::{parse_layout, show_layout};
 pub struct Schedule {
     /// The module.
     pub module: String,
-    /// Whether a product that is added may be rounded together with the sum.
-    pub fma: bool,
+    /// Which products that are added are rounded together with the sum.
+    pub fma: Fma,
     /// Whether sums of floats in lanes are chains over blocks of terms, their products rounded
     /// together with the sum.
     pub chains: bool,
@@ -37,11 +37,23 @@ pub struct Schedule {
     /// Its groups, each with the tensors of one group of the module or of several in a row.
     pub groups: Vec<GroupSchedule>,
     /// What is computed again instead of being kept.
-    pub replay: Option<Replay>,
+    pub replays: Vec<Replay>,
+}
+
+/// Where a product that is added to something is rounded together with the sum.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Fma {
+    /// Nowhere but in chains.
+    #[default]
+    Nowhere,
+    /// In loops whose rounds wait for each other, and in the terms of chains.
+    Steps,
+    /// Everywhere, and sums of products are chains everywhere.
+    Everywhere,
 }
 
 /// A tensor in panels: so many planes of an axis lie next to each other, panel after panel. What reads it
-/// in lanes along that axis finds them there.
+/// in lanes along that axis finds them there, or what reads it in tiles of as many rows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pack {
     /// The tensor.
@@ -52,6 +64,11 @@ pub struct Pack {
     pub from: Vec<(i64, String)>,
     /// How many planes a panel has.
     pub width: i64,
+    /// In how many parts the next panel is fetched while one is in use, one part per round of the loop
+    /// around; none if zero.
+    pub ahead: u32,
+    /// Whether the planes of a panel are rows of a tile, and not lanes.
+    pub rows: bool,
 }
 
 /// The schedule of a group.

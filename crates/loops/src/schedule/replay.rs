@@ -89,6 +89,11 @@ pub enum Keep {
 }
 
 impl Replay {
+    /// Whether a group, by the name of its first tensor, runs in a sweep.
+    pub fn has(&self, group: &Ident) -> bool {
+        self.forward.iter().chain(&self.backward).any(|part| part.group == *group)
+    }
+
     /// What is kept of a tensor, if it is in a sweep.
     pub fn tensor(&self, name: &Ident) -> Option<&Segment> {
         self.tensors.iter().find(|tensor| tensor.name == *name)

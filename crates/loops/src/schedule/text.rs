@@ -18,35 +18,41 @@ use einlang_tir::order::{Form, Statement};
 use einlang_tir::types::Ident;
 
 use super::replay::parse_replay;
-use super::{Compute, GroupSchedule, Layout, Nest, Pack, Role, Schedule, TensorSchedule};
+use super::{Compute, Fma, GroupSchedule, Layout, Nest, Pack, Role, Schedule, TensorSchedule};
 use crate::ir::{parse_role, show_role};
 use crate::text::{Cursor, Parsed, TextError, show_name};
 
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fma = if self.fma { " fma" } else { "" };
+        let fma = match self.fma {
+            Fma::Nowhere => "",
+            Fma::Steps => " fma steps",
+            Fma::Everywhere => " fma",
+        };
         let chains = if self.chains { " chains" } else { "" };
         writeln!(f, "schedule {}{fma}{chains} {{", show_name(&self.module))?;
         for (name, value) in &self.variant {
             writeln!(f, "  variant {} = {value};", show_name(name))?;
         }
         self.packs.iter().try_for_each(|pack| show_pack(pack, 1, f))?;
-        if let Some(replay) = &self.replay {
-            replay.fmt(f)?;
-        }
+        self.replays.iter().try_for_each(|replay| replay.fmt(f))?;
         self.groups.iter().try_for_each(|group| show_group(group, f))?;
         f.write_str("}\n")
     }
 }
 
 fn show_pack(pack: &Pack, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let (indent, Pack { tensor, axis, from, width }) = ("  ".repeat(depth), pack);
+    let (indent, Pack { tensor, axis, from, width, ahead, rows }) = ("  ".repeat(depth), pack);
     write!(f, "{indent}pack {} axis {axis}", show_name(tensor.as_str()))?;
     for (at, (times, size)) in from.iter().enumerate() {
         let sign = if at == 0 { "from" } else { "+" };
         write!(f, " {sign} {times} * {}", show_name(size))?;
     }
-    writeln!(f, " by {width};")
+    write!(f, " by {width}")?;
+    if *ahead > 0 {
+        write!(f, " ahead {ahead}")?;
+    }
+    f.write_str(if *rows { " rows;\n" } else { ";\n" })
 }
 
 fn show_group(group: &GroupSchedule, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -132,7 +138,11 @@ pub fn parse_schedules(text: &str) -> Result<Vec<Schedule>, TextError> {
     while !cursor.is_at_end() {
         cursor.expect_word("schedule")?;
         let mut schedule = Schedule { module: cursor.name()?, ..Schedule::default() };
-        schedule.fma = cursor.eat_word("fma");
+        schedule.fma = match cursor.eat_word("fma") {
+            false => Fma::Nowhere,
+            true if cursor.eat_word("steps") => Fma::Steps,
+            true => Fma::Everywhere,
+        };
         schedule.chains = cursor.eat_word("chains");
         cursor.expect("{")?;
         while cursor.eat_word("variant") {
@@ -144,8 +154,8 @@ pub fn parse_schedules(text: &str) -> Result<Vec<Schedule>, TextError> {
         while cursor.eat_word("pack") {
             schedule.packs.push(parse_pack(&mut cursor)?);
         }
-        if cursor.eat_word("replay") {
-            schedule.replay = Some(parse_replay(&mut cursor)?);
+        while cursor.eat_word("replay") {
+            schedule.replays.push(parse_replay(&mut cursor)?);
         }
         while !cursor.eat("}") {
             schedule.groups.push(parse_group(&mut cursor)?);
@@ -172,10 +182,12 @@ fn parse_pack(cursor: &mut Cursor<'_>) -> Parsed<Pack> {
     }
     cursor.expect_word("by")?;
     let width = cursor.number()?;
+    let ahead = if cursor.eat_word("ahead") { u32::try_from(cursor.number()?) } else { Ok(0) };
+    let rows = cursor.eat_word("rows");
     cursor.expect(";")?;
     let fits = width > 0 && from.iter().all(|(times, _)| *times > 0);
-    match axis {
-        Ok(axis) if fits => Ok(Pack { tensor, axis, from, width }),
+    match (axis, ahead) {
+        (Ok(axis), Ok(ahead)) if fits => Ok(Pack { tensor, axis, from, width, ahead, rows }),
         _ => cursor.fail("a panel is a part of an axis"),
     }
 }

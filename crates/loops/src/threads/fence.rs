@@ -27,11 +27,9 @@ struct Section {
 /// How the rounds of a loop are divided.
 struct Owner {
     var: Var,
-    lo: MinMax,
-    hi: MinMax,
+    /// The bounds, in terms of the rounds around.
+    bounds: Option<(MinMax, MinMax)>,
     grain: i64,
-    /// Whether the bounds are the same wherever this loop is run.
-    fixed: bool,
     /// Whether there is one round.
     once: bool,
 }
@@ -148,12 +146,9 @@ impl<'a, 'k> Fence<'a, 'k> {
             return None;
         }
         accesses.retain(|access| self.stored.contains(&access.buffer));
-        let (lo, hi) = (of.range.lo.clone(), of.range.hi.clone());
-        let fixed = scope.is_fixed(&lo) && scope.is_fixed(&hi);
-        Some(Section {
-            accesses,
-            owner: Some(Owner { var, lo, hi, grain: of.role.grain(), fixed, once }),
-        })
+        let bounds = scope.resolved(&of.range.lo).zip(scope.resolved(&of.range.hi));
+        let owner = Owner { var, bounds, grain: of.role.grain(), once };
+        Some(Section { accesses, owner: Some(owner) })
     }
 
     /// A statement that every thread runs.
@@ -204,11 +199,10 @@ impl<'a, 'k> Fence<'a, 'k> {
 }
 
 impl Owner {
-    /// Whether every thread owns the same rounds of both loops.
+    /// Whether every thread owns the same rounds of both loops: the bounds are equal in the same rounds of
+    /// the loops around.
     fn is_as(&self, other: &Owner) -> bool {
-        self.fixed
-            && other.fixed
-            && (&self.lo, &self.hi, self.grain) == (&other.lo, &other.hi, other.grain)
+        self.bounds.is_some() && (&self.bounds, self.grain) == (&other.bounds, other.grain)
     }
 }
 

@@ -59,6 +59,20 @@ impl Scope {
         fixed
     }
 
+    /// A bound in terms of what is bound here and of symbols: equal ones have equal values, for what is
+    /// bound in another round has another name.
+    pub(super) fn resolved(&self, bound: &MinMax) -> Option<MinMax> {
+        let all = |list: &[MinMax]| -> Option<Vec<MinMax>> {
+            list.iter().map(|bound| self.resolved(bound)).collect()
+        };
+        Some(match bound {
+            MinMax::Min(list) => MinMax::Min(all(list)?),
+            MinMax::Max(list) => MinMax::Max(all(list)?),
+            MinMax::Value(_) if self.is_fixed(bound) => bound.clone(),
+            MinMax::Value(expr) => MinMax::Value(Quasi::from(self.affine(expr)?)),
+        })
+    }
+
     /// Adds what holds in a domain.
     pub(super) fn assume(&mut self, domain: &Domain) {
         if let [set] = domain.sets() {

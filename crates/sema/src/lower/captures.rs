@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use einlang_tir::host::HostType;
 
-use super::value::{R, Val};
+use super::value::{Frame, Marks, R, Val};
 use super::{Lower, unsupported};
 use crate::hir::{BodyId, DefId, DefKind, ExprId, ExprKind, LocalId, LocalKind, Res};
 use crate::types::walk;
@@ -17,6 +17,32 @@ pub(super) enum Capture {
     Local(InstanceId, LocalId),
     /// A program input.
     Input(DefId),
+    /// Where the clauses of such a binding define a point. It follows the binding itself.
+    Covered(InstanceId, LocalId),
+}
+
+/// What was captured, by the instance that has it, as it is known inside the function.
+#[derive(Default)]
+pub(super) struct Captured<'p> {
+    values: HashMap<InstanceId, Vec<(LocalId, Val<'p>)>>,
+    marks: HashMap<InstanceId, Vec<(LocalId, Marks)>>,
+}
+
+impl<'p> Captured<'p> {
+    /// Tells an activation of an instance what was captured from it.
+    pub(super) fn bind(&self, id: InstanceId, frame: &mut Frame<'p>) {
+        for (local, value) in self.values.get(&id).into_iter().flatten() {
+            frame.bind(*local, value.clone());
+        }
+        for (local, marks) in self.marks.get(&id).into_iter().flatten() {
+            frame.bind_marks(*local, marks.clone());
+        }
+    }
+
+    fn value(&self, owner: InstanceId, local: LocalId) -> Option<&Val<'p>> {
+        let mut values = self.values.get(&owner).into_iter().flatten();
+        values.find_map(|(name, value)| (*name == local).then_some(value))
+    }
 }
 
 impl<'p> Lower<'p> {
@@ -50,7 +76,7 @@ impl<'p> Lower<'p> {
         }
         // What a function on the way defines itself is not captured.
         let outside = |capture: &Capture| match capture {
-            Capture::Local(owner, _) => {
+            Capture::Local(owner, _) | Capture::Covered(owner, _) => {
                 *owner != id && (around.contains(owner) || self.is_module(*owner))
             }
             Capture::Input(_) => true,
@@ -61,7 +87,7 @@ impl<'p> Lower<'p> {
     /// What the source calls it.
     pub(super) fn capture_name(&self, capture: &Capture) -> String {
         let name = match capture {
-            Capture::Local(owner, local) => {
+            Capture::Local(owner, local) | Capture::Covered(owner, local) => {
                 self.body_of(self.typed.instance(*owner).body)[*local].name.name
             }
             Capture::Input(def) => self.program.def(*def).name.name,
@@ -77,9 +103,17 @@ impl<'p> Lower<'p> {
     fn free(&self, id: InstanceId, root: ExprId, found: &mut BTreeSet<Capture>) {
         let body = self.typed.instance(id).body;
         let mut names = Vec::new();
+        let mut defaulted = Vec::new();
         walk::visit(self.body_of(body), vec![root], &mut |_, kind| match kind {
             ExprKind::Name(Res::Local(local)) => names.push((body, *local)),
             ExprKind::Name(Res::Outer(body, local)) => names.push((*body, *local)),
+            ExprKind::Access { base, default: Some(_), .. } => {
+                match self.body_of(body).kind(*base) {
+                    ExprKind::Name(Res::Local(local)) => defaulted.push((body, *local)),
+                    ExprKind::Name(Res::Outer(body, local)) => defaulted.push((*body, *local)),
+                    _ => {}
+                }
+            }
             ExprKind::Name(Res::Def(def)) => {
                 if matches!(self.program.def(*def).kind, DefKind::Input(_)) {
                     found.insert(Capture::Input(*def));
@@ -90,6 +124,12 @@ impl<'p> Lower<'p> {
         for (body, local) in names {
             let owner = self.owner_of(id, body, local);
             found.extend(owner.map(|owner| Capture::Local(owner, local)));
+        }
+        for (body, local) in defaulted {
+            let owner = self.owner_of(id, body, local);
+            let has_gaps = |owner: &InstanceId| self.axes_with_gaps(*owner, local).is_some();
+            let owner = owner.filter(has_gaps);
+            found.extend(owner.map(|owner| Capture::Covered(owner, local)));
         }
     }
 
@@ -139,6 +179,37 @@ impl<'p> Lower<'p> {
                 };
                 Ok((value, ty))
             }
+            Capture::Covered(owner, local) => {
+                let (value, _) = self.captured(&Capture::Local(*owner, *local))?;
+                Ok((self.coverage_of(*owner, *local, &value)?, self.capture_type(capture)))
+            }
+        }
+    }
+
+    /// Keeps what a function is given for a capture.
+    pub(super) fn keep_captured(
+        &mut self,
+        capture: &Capture,
+        value: Val<'p>,
+        known: &mut Captured<'p>,
+    ) {
+        match capture {
+            Capture::Input(def) => drop(self.inputs.insert(*def, value)),
+            Capture::Local(owner, local) => {
+                known.values.entry(*owner).or_default().push((*local, value));
+            }
+            Capture::Covered(owner, local) => match &value {
+                Val::Host(marks, _) => {
+                    let rank = self.axes_with_gaps(*owner, *local).unwrap_or_default();
+                    let entry = (*local, (marks.clone(), rank));
+                    known.marks.entry(*owner).or_default().push(entry);
+                }
+                covered => {
+                    if let Some(of) = known.value(*owner, *local) {
+                        self.note_gaps(of, covered);
+                    }
+                }
+            },
         }
     }
 
@@ -164,6 +235,7 @@ impl<'p> Lower<'p> {
                     ty => ty.clone(),
                 }
             }
+            Capture::Covered(owner, local) => self.coverage_type(*owner, *local),
         }
     }
 

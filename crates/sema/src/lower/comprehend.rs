@@ -180,7 +180,7 @@ impl<'p> Lower<'p> {
                     let value = self.eval(*bound)?;
                     let name = self.local_name(*local);
                     let value = self.named(value, &name)?;
-                    self.frame.bind(*local, value);
+                    self.bind_owned(*local, &value)?;
                 }
                 CompItem::Condition(_) => {}
             }
@@ -362,7 +362,7 @@ impl<'p> Lower<'p> {
                 let value = self.eval(*bound)?;
                 let name = self.local_name(*local);
                 let value = self.named(value, &name)?;
-                self.frame.bind(*local, value);
+                self.bind_owned(*local, &value)?;
                 self.collect(rest, carried, push)
             }
             CompItem::Generator(pattern, over) => {

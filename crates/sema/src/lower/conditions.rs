@@ -26,7 +26,7 @@ impl<'p> Lower<'p> {
                 let bound = self.eval(*bound)?;
                 let name = self.local_name(*local);
                 let bound = self.named(bound, &name)?;
-                self.frame.bind(*local, bound);
+                self.bind_owned(*local, &bound)?;
                 self.eval_where(value, rest, otherwise, expr)
             }
             WhereItem::Guard(guard) => {
@@ -90,7 +90,7 @@ impl<'p> Lower<'p> {
                 let bound = self.eval(*bound)?;
                 let name = self.local_name(*local);
                 let bound = self.named(bound, &name)?;
-                self.frame.bind(*local, bound);
+                self.bind_owned(*local, &bound)?;
                 self.guards(rest)
             }
             WhereItem::Guard(guard) => {
@@ -123,7 +123,7 @@ impl<'p> Lower<'p> {
                 let bound = self.eval(*bound)?;
                 let name = self.local_name(*local);
                 let bound = self.named(bound, &name)?;
-                self.frame.bind(*local, bound);
+                self.bind_owned(*local, &bound)?;
             }
         }
         Ok(())

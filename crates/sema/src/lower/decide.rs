@@ -51,7 +51,7 @@ impl<'p> Lower<'p> {
         let first = rows.remove(0);
         let Some((value, ty, pattern)) = first.tests.first().cloned() else {
             for (local, value) in &first.binds {
-                self.frame.bind(*local, value.clone());
+                self.bind_owned(*local, value)?;
             }
             let Some(guard) = first.arm.guard else { return self.eval(first.arm.value) };
             let holds = self.eval(guard)?;

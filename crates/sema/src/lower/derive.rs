@@ -17,7 +17,7 @@ use super::module::loc;
 use super::tensors::Home;
 use super::value::{Form, R, Scalar, Src, TensorId, Term, Val};
 use super::{Lower, unsupported};
-use crate::hir::{BinaryOp, DefKind, ExprId, ExprKind, LocalId, Owner, Res};
+use crate::hir::{BinaryOp, BodyId, DefKind, ExprId, ExprKind, LocalId, Owner, Res};
 use crate::types::{Ty, walk};
 
 /// A tensor, or part of one, that a request names.
@@ -60,10 +60,17 @@ impl<'p> Lower<'p> {
         }
     }
 
+    /// Binds a name here, as [`Self::owned`] says.
+    pub(super) fn bind_owned(&mut self, local: LocalId, value: &Val<'p>) -> R<()> {
+        let value = self.owned(self.frame.body, local, value)?;
+        self.frame.bind(local, value);
+        Ok(())
+    }
+
     /// The value of a binding. If a request names it, its leaves are tensors of its own: another
     /// binding of the same value is perturbed by itself.
-    pub(super) fn owned(&mut self, local: LocalId, value: &Val<'p>) -> R<Val<'p>> {
-        let is_requested = self.requested.contains(&(self.frame.body, local));
+    pub(super) fn owned(&mut self, body: BodyId, local: LocalId, value: &Val<'p>) -> R<Val<'p>> {
+        let is_requested = self.requested.contains(&(body, local));
         let leaves = value.leaves();
         let mut owned = Vec::with_capacity(leaves.len());
         for leaf in leaves {
@@ -76,7 +83,13 @@ impl<'p> Lower<'p> {
                 _ => None,
             };
             let taken = known.is_none_or(|id| self.info(id).bound);
-            let leaf = if is_requested && taken { self.copied(local, leaf)? } else { leaf };
+            let leaf = match is_requested && taken {
+                true => {
+                    let name = self.spelling(self.body_of(body)[local].name.name).to_owned();
+                    self.copied(&name, leaf)?
+                }
+                false => leaf,
+            };
             if let Some(id) = known {
                 self.tensors[id.0].bound = true;
             }
@@ -86,12 +99,12 @@ impl<'p> Lower<'p> {
     }
 
     /// A binding that only repeats a value.
-    fn copied(&mut self, local: LocalId, value: Val<'p>) -> R<Val<'p>> {
-        let (name, span) = (self.local_name(local), self.here);
+    fn copied(&mut self, name: &str, value: Val<'p>) -> R<Val<'p>> {
+        let span = self.here;
         Ok(match value {
             Val::Scalar(scalar) => {
                 let elem = scalar.elem;
-                let id = self.define_scalar(&name, span, |_| Ok(scalar))?;
+                let id = self.define_scalar(name, span, |_| Ok(scalar))?;
                 self.tensors[id.0].bound = true;
                 Val::named(elem, 0, id)
             }
@@ -104,7 +117,7 @@ impl<'p> Lower<'p> {
                     move |cx| cx.extents(&of),
                     move |cx, at| cx.element(&read, at, true, span),
                 );
-                let named = self.named(copy, &name)?;
+                let named = self.named(copy, name)?;
                 if let Val::Tensor(tensor) = &named
                     && let Src::Named(id) = tensor.src
                 {
@@ -214,10 +227,10 @@ impl<'p> Lower<'p> {
     fn request(&mut self, terms: &[Term<'p>], by: ExprId, expr: ExprId) -> R<Val<'p>> {
         let ty = self.ty(expr);
         let hint = self.hint.take();
-        let by = self.targets(by)?;
+        let by = self.targets(by, false)?;
         let mut sum: Option<Val<'p>> = None;
         for term in terms {
-            let of = self.within(term.frame.clone(), |cx| cx.targets(term.target))?;
+            let of = self.within(term.frame.clone(), |cx| cx.targets(term.target, true))?;
             if terms.len() == 1 && term.factor.is_none() && of.len() * by.len() == 1 {
                 self.hint = hint.clone();
             }
@@ -247,10 +260,11 @@ impl<'p> Lower<'p> {
         }
     }
 
-    /// The tensors that an expression names, one per leaf.
-    fn targets(&mut self, expr: ExprId) -> R<Vec<Target>> {
+    /// The tensors that an expression names, one per leaf. Only what is differentiated may be made
+    /// for the request: nothing depends on a parameter that is.
+    fn targets(&mut self, expr: ExprId, may_make: bool) -> R<Vec<Target>> {
         if let ExprKind::Access { base, subscripts, default: None } = self.body().kind(expr) {
-            let inner = self.targets(*base)?;
+            let inner = self.targets(*base, may_make)?;
             let value = self.eval(*base)?;
             let specs = self.specs(&value, subscripts, None)?;
             let n_points = specs.iter().filter(|spec| matches!(spec, Spec::Point(..))).count();
@@ -265,7 +279,7 @@ impl<'p> Lower<'p> {
         if let ExprKind::Field(base, field) = self.body().kind(expr)
             && self.is_part(*base)
         {
-            return self.field_targets(*base, *field);
+            return self.field_targets(*base, *field, may_make);
         }
         let value = self.eval(expr)?;
         let mut targets = Vec::new();
@@ -275,6 +289,9 @@ impl<'p> Lower<'p> {
                     let elem = scalar.elem;
                     let id = match scalar.form {
                         Form::Named(id) => id,
+                        _ if !may_make => {
+                            return unsupported(self.here, "a derivative by this value");
+                        }
                         _ => {
                             let (name, span) = (self.fresh("target"), self.here);
                             self.define_scalar(&name, span, |_| Ok(scalar))?
@@ -284,6 +301,9 @@ impl<'p> Lower<'p> {
                 }
                 Val::Tensor(tensor) => match &tensor.src {
                     Src::Named(id) => (*id, tensor.elem, tensor.rank),
+                    Src::Lazy(_) if !may_make => {
+                        return unsupported(self.here, "a derivative by this value");
+                    }
                     Src::Lazy(_) => {
                         let id = self.materialise(&tensor, "target", self.here)?;
                         (id, tensor.elem, tensor.rank)
@@ -309,8 +329,13 @@ impl<'p> Lower<'p> {
     }
 
     /// The tensors of one field of a part: those of the base that belong to the field.
-    fn field_targets(&mut self, base: ExprId, field: crate::hir::Ident) -> R<Vec<Target>> {
-        let inner = self.targets(base)?;
+    fn field_targets(
+        &mut self,
+        base: ExprId,
+        field: crate::hir::Ident,
+        may_make: bool,
+    ) -> R<Vec<Target>> {
+        let inner = self.targets(base, may_make)?;
         let ty = match self.ty(base) {
             Ty::Tensor(element, _) => *element,
             ty => ty,

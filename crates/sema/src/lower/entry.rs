@@ -58,7 +58,7 @@ impl<'p> Lower<'p> {
             name: entry,
             results: types,
             body,
-            ruled: false,
+            rule: None,
             loc: place,
         });
         let inputs = self.lower_defaults(inputs)?;
@@ -123,7 +123,7 @@ impl<'p> Lower<'p> {
                     name: name.clone(),
                     results,
                     body,
-                    ruled: false,
+                    rule: None,
                     loc: place,
                 });
                 input.default = Some(name);

@@ -380,6 +380,12 @@ fn plain(ty: &Ty) -> Ty {
     match ty {
         Ty::Differential(inner) => plain(inner),
         Ty::Tuple(parts) => Ty::Tuple(parts.iter().map(plain).collect()),
+        Ty::Tensor(element, extents) => Ty::Tensor(Box::new(plain(element)), extents.clone()),
+        Ty::Jagged(element, rank) => Ty::Jagged(Box::new(plain(element)), *rank),
+        Ty::Struct(def, args) => Ty::Struct(*def, args.iter().map(plain).collect()),
+        Ty::Enum(def, args) => Ty::Enum(*def, args.iter().map(plain).collect()),
+        Ty::Option(of) => Ty::Option(Box::new(plain(of))),
+        Ty::Result(of, error) => Ty::Result(Box::new(plain(of)), Box::new(plain(error))),
         other => other.clone(),
     }
 }

@@ -6,18 +6,26 @@ use std::rc::Rc;
 use einlang_tir::host::{Block, HostArg, HostDef, HostFn, HostKind, HostType};
 use einlang_tir::types::Ident;
 
-use super::captures::Capture;
+use super::captures::{Capture, Captured};
 use super::module::loc;
 use super::value::{FnVal, Frame, R, Val};
 use super::{Lower, unsupported};
 use crate::hir::{DefKind, Owner};
 use crate::types::{FnTy, InstanceId, Ty};
 
+/// A host function that is still to be lowered.
+#[derive(Clone, Debug)]
+pub(super) enum Queued {
+    Instance(InstanceId),
+    /// The rule of an instance, by this name.
+    Rule(InstanceId, Ident),
+}
+
 /// The host functions so far.
 #[derive(Debug, Default)]
 pub(super) struct Functions {
     known: HashMap<InstanceId, (Ident, Vec<Capture>)>,
-    pub(super) queue: Vec<InstanceId>,
+    pub(super) queue: Vec<Queued>,
     /// Builtins and constructors that are values, with their signatures.
     builtins: HashMap<(FnTy, Vec<Ty>), Ident>,
     builtin_queue: Vec<(Ident, FnTy, Vec<Ty>, Ty)>,
@@ -36,9 +44,9 @@ impl<'p> Lower<'p> {
             (None, Owner::Module(_)) => "module".to_owned(),
         };
         let name = Ident::new(&self.unique(&base));
-        let captures = self.captures_of(id);
+        let captures = self.captures_with_rule(id);
         self.functions.known.insert(id, (name.clone(), captures.clone()));
-        self.functions.queue.push(id);
+        self.functions.queue.push(Queued::Instance(id));
         Ok((name, captures))
     }
 
@@ -46,7 +54,8 @@ impl<'p> Lower<'p> {
     pub(super) fn lower_functions(&mut self) -> R<()> {
         loop {
             let function = match (self.functions.queue.pop(), &mut self.functions.builtin_queue) {
-                (Some(id), _) => self.lower_function(id)?,
+                (Some(Queued::Instance(id)), _) => self.lower_function(id)?,
+                (Some(Queued::Rule(of, name)), _) => self.lower_rule(of, name)?,
                 (None, queue) => match queue.pop() {
                     Some(builtin) => self.lower_builtin(builtin)?,
                     None => return Ok(()),
@@ -95,7 +104,7 @@ impl<'p> Lower<'p> {
         let body = Block { params, insts: block.insts, results: vec![result] };
         let results = vec![self.host_type(&ret)?];
         let body = self.finish_body(body);
-        Ok(HostFn { name, results, body, ruled: false, loc: loc(self.here) })
+        Ok(HostFn { name, results, body, rule: None, loc: loc(self.here) })
     }
 
     fn lower_function(&mut self, id: InstanceId) -> R<HostFn> {
@@ -103,31 +112,10 @@ impl<'p> Lower<'p> {
         let instance = self.typed.instance(id);
         self.here = self.body_span(id);
         self.host_scalars = self.has_scalars_only(id);
-        self.inputs.clear();
         self.blocks.push(Block::default());
         let mut params = Vec::new();
-        let mut frames: HashMap<InstanceId, Vec<(crate::hir::LocalId, Val<'p>)>> = HashMap::new();
-        for capture in &captures {
-            let ty = self.capture_type(capture);
-            let host = self.param(&ty, &mut params)?;
-            let value = self.lifted(host, &ty, "captured")?;
-            self.give_name(&value, &self.capture_name(capture));
-            match capture {
-                Capture::Input(def) => drop(self.inputs.insert(*def, value)),
-                Capture::Local(owner, local) => {
-                    frames.entry(*owner).or_default().push((*local, value));
-                }
-            }
-        }
-        self.module_frames.clear();
-        for owner in self.typed.modules.iter().flatten() {
-            let mut frame = Frame::new(*owner, self.typed.instance(*owner).body, None);
-            for (local, value) in frames.get(owner).into_iter().flatten() {
-                frame.bind(*local, value.clone());
-            }
-            self.module_frames.insert(*owner, frame);
-        }
-        let parent = instance.parent.map(|parent| Rc::new(self.frames_from(parent, &frames)));
+        let known = self.take_captures(&captures, &mut params)?;
+        let parent = instance.parent.map(|parent| Rc::new(self.frames_from(parent, &known)));
         let mut frame = Frame::new(id, instance.body, parent);
         let mut values = Vec::new();
         for (at, param) in self.params_of(id).iter().enumerate() {
@@ -161,8 +149,42 @@ impl<'p> Lower<'p> {
             false => vec![self.host_type(&ret)?],
         };
         let body = self.finish_body(body);
-        let ruled = self.rule_of(id).is_some();
-        Ok(HostFn { name, results, body, ruled, loc: loc(self.here) })
+        let rule = self.host_rule(id, &name, captures.len());
+        Ok(HostFn { name, results, body, rule, loc: loc(self.here) })
+    }
+
+    /// Parameters for what a function captures, by the instances that have it.
+    pub(super) fn take_captures(
+        &mut self,
+        captures: &[Capture],
+        params: &mut Vec<HostDef>,
+    ) -> R<Captured<'p>> {
+        self.inputs.clear();
+        let mut known = Captured::default();
+        for capture in captures {
+            let ty = self.capture_type(capture);
+            let host = self.param(&ty, params)?;
+            let value = self.lifted(host, &ty, "captured")?;
+            self.give_name(&value, &self.capture_name(capture));
+            let value = match capture {
+                Capture::Input(_) if !self.requesting.is_empty() => {
+                    self.bound(value, &self.capture_name(capture))?
+                }
+                Capture::Local(owner, local) => {
+                    let body = self.typed.instance(*owner).body;
+                    self.owned(body, *local, &value)?
+                }
+                Capture::Input(_) | Capture::Covered(..) => value,
+            };
+            self.keep_captured(capture, value, &mut known);
+        }
+        self.module_frames.clear();
+        for owner in self.typed.modules.iter().flatten() {
+            let mut frame = Frame::new(*owner, self.typed.instance(*owner).body, None);
+            known.bind(*owner, &mut frame);
+            self.module_frames.insert(*owner, frame);
+        }
+        Ok(known)
     }
 
     fn body_span(&self, id: InstanceId) -> einlang_source::Span {
@@ -174,17 +196,11 @@ impl<'p> Lower<'p> {
     }
 
     /// Activations of the instances around, which hold what is captured.
-    fn frames_from(
-        &self,
-        id: InstanceId,
-        values: &HashMap<InstanceId, Vec<(crate::hir::LocalId, Val<'p>)>>,
-    ) -> Frame<'p> {
+    pub(super) fn frames_from(&self, id: InstanceId, known: &Captured<'p>) -> Frame<'p> {
         let instance = self.typed.instance(id);
-        let parent = instance.parent.map(|parent| Rc::new(self.frames_from(parent, values)));
+        let parent = instance.parent.map(|parent| Rc::new(self.frames_from(parent, known)));
         let mut frame = Frame::new(id, instance.body, parent);
-        for (local, value) in values.get(&id).into_iter().flatten() {
-            frame.bind(*local, value.clone());
-        }
+        known.bind(id, &mut frame);
         frame
     }
 
@@ -242,21 +258,16 @@ impl<'p> Lower<'p> {
             FnTy::Closure(id) => {
                 let captures = self.closure_captures(*id);
                 let types = self.captured_types(&captures)?;
-                let mut values: HashMap<InstanceId, Vec<_>> = HashMap::new();
+                let mut known = Captured::default();
                 for (at, (capture, host_type)) in captures.iter().zip(types).enumerate() {
                     let field = self.host_value_of(host_type, HostKind::Field(host.clone(), at));
                     let ty = self.capture_type(capture);
                     let value = self.lifted(field, &ty, "captured")?;
-                    match capture {
-                        Capture::Local(owner, local) => {
-                            values.entry(*owner).or_default().push((*local, value));
-                        }
-                        Capture::Input(def) => drop(self.inputs.insert(*def, value)),
-                    }
+                    self.keep_captured(capture, value, &mut known);
                 }
                 let owner = self.typed.closures.get(id.index()).map(|closure| closure.0);
                 match owner {
-                    Some(owner) => self.frames_from(owner, &values),
+                    Some(owner) => self.frames_from(owner, &known),
                     None => self.frame.clone(),
                 }
             }

@@ -4,17 +4,21 @@
 //! other name for the same value sees the zeros that fill them. A module knows the clauses of its
 //! own bindings. Elsewhere a second tensor tells: the same clauses, true where they cover a point.
 
+use einlang_index::Quasi;
 use einlang_tir::constant::Const;
 use einlang_tir::fresh::Fresh;
 use einlang_tir::module::{Axis, Binding, Clause, Group};
-use einlang_tir::region::{Over, Region};
-use einlang_tir::types::{Elem, Ident};
+use einlang_tir::op::Op;
+use einlang_tir::region::{Over, Region, Subscript};
+use einlang_tir::types::{Elem, Ident, Loc};
 use einlang_tir::vars::rename_domain;
 
 use super::tensors::{Home, TensorInfo};
-use super::value::{R, Src, Tensor, TensorId, Val};
+use super::value::{Marks, R, Scalar, Src, Tensor, TensorId, Val};
 use super::{Lower, unsupported};
-use crate::hir::{BodyId, ExprId, ExprKind, LocalId, LocalKind, Res};
+use crate::hir::{self, BodyId, ExprId, ExprKind, LocalId, LocalKind, Res};
+use crate::shapes::Slot;
+use crate::types::{InstanceId, Ty};
 
 pub(super) const WHAT: &str = "a default for points that no clause covers, in another function";
 
@@ -45,7 +49,9 @@ impl<'p> Lower<'p> {
     /// covers.
     pub(super) fn knows_gaps(&mut self, id: TensorId) -> bool {
         let here = Home::Module(self.module());
-        self.info(id).gaps && self.info(id).home == here
+        let info = self.info(id);
+        let told = info.covered.is_some_and(|covered| self.info(covered).home != here);
+        info.gaps && info.home == here && !told
     }
 
     /// A default needs the gaps of the binding that it reads.
@@ -98,6 +104,61 @@ impl<'p> Lower<'p> {
         Ok(self.add_tensor(covered))
     }
 
+    /// Where a binding that the host holds is defined, in what is around or in a module.
+    pub(super) fn marks_of(&self, body: BodyId, local: LocalId) -> Option<&Marks> {
+        let mut modules = self.module_frames.values();
+        let found = self.frame.marks_of(body, local);
+        found.or_else(|| modules.find_map(|frame| frame.marks_of(body, local)))
+    }
+
+    /// The number of written axes of an indexed binding whose clauses may leave out points.
+    pub(super) fn axes_with_gaps(&self, owner: InstanceId, local: LocalId) -> Option<usize> {
+        let shapes = self.shapes.instance(owner);
+        if !shapes.gaps.contains(&local) {
+            return None;
+        }
+        let clause = shapes.bindings.get(&local)?.first()?;
+        Some(clause.slots.iter().filter(|slot| !matches!(slot, Slot::Body(_))).count())
+    }
+
+    /// What a function knows of the points of a binding that it captures: a tensor of bools, or
+    /// lists of them where the binding is made of lists.
+    pub(super) fn coverage_type(&self, owner: InstanceId, local: LocalId) -> Ty {
+        let truth = Box::new(Ty::Scalar(hir::Scalar::Bool));
+        let axes = self.axes_with_gaps(owner, local).unwrap_or_default();
+        match self.typed.instance(owner).local(local) {
+            Ty::Tensor(element, extents) if self.leaf_types(element).is_some() => {
+                Ty::Tensor(truth, extents.iter().take(axes).cloned().collect())
+            }
+            _ => Ty::Jagged(truth, u32::try_from(axes).unwrap_or(u32::MAX)),
+        }
+    }
+
+    /// Where the clauses of a binding define a point, as a value of that type.
+    pub(super) fn coverage_of(
+        &mut self,
+        owner: InstanceId,
+        local: LocalId,
+        value: &Val<'p>,
+    ) -> R<Val<'p>> {
+        let axes = self.axes_with_gaps(owner, local).unwrap_or_default();
+        match value.leaves().into_iter().next() {
+            Some(Val::Tensor(Tensor { src: Src::Named(id), .. })) if self.info(id).gaps => {
+                let covered = self.covered_points(id)?;
+                Ok(first_points(covered, axes))
+            }
+            Some(Val::Host(..)) => {
+                let body = self.typed.instance(owner).body;
+                let Some((marks, _)) = self.marks_of(body, local).cloned() else {
+                    return unsupported(self.here, WHAT);
+                };
+                let ty = self.coverage_type(owner, local);
+                Ok(Val::Host(marks, self.host_type(&ty)?))
+            }
+            _ => unsupported(self.here, WHAT),
+        }
+    }
+
     /// A host value becomes a tensor whose gaps are known.
     pub(super) fn note_gaps(&mut self, value: &Val<'p>, covered: &Val<'p>) {
         let Val::Tensor(Tensor { src: Src::Named(covered), .. }) = covered else { return };
@@ -108,6 +169,32 @@ impl<'p> Lower<'p> {
             }
         }
     }
+}
+
+/// Coverage along the written axes: a body that is a tensor is covered as a whole.
+fn first_points<'p>(covered: Tensor<'p>, axes: usize) -> Val<'p> {
+    if covered.rank <= axes {
+        return Val::Tensor(covered);
+    }
+    let shape = covered.clone();
+    Val::lazy(
+        Elem::Bool,
+        axes,
+        true,
+        move |cx| Ok(cx.extents(&shape)?.into_iter().take(axes).collect()),
+        move |cx, at| {
+            let origin = Subscript::Index(Quasi::from(0));
+            let mut inside = Scalar::constant(Const::bool(true));
+            for extent in cx.extents(&covered)?.iter().skip(axes) {
+                let here = cx.is_inside(&origin, extent)?;
+                inside = cx.region_op(Op::And, &[inside, here], Elem::Bool, Loc::default())?;
+            }
+            let point = [at, &vec![origin; covered.rank - axes]].concat();
+            let mut read = |cx: &mut Lower<'p>| cx.element(&covered, &point, true, cx.here);
+            let mut no = |_: &mut Lower<'p>| Ok(Scalar::constant(Const::bool(false)));
+            cx.choose(&inside, Elem::Bool, &mut read, &mut no)
+        },
+    )
 }
 
 impl super::module::ModuleCx {

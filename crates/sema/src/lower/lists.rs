@@ -84,7 +84,7 @@ impl<'p> Lower<'p> {
             _ => "the list".to_owned(),
         };
         let marks = match default.and(self.named_with_gaps(base)) {
-            Some((body, local)) => match self.frame.marks_of(body, local) {
+            Some((body, local)) => match self.marks_of(body, local) {
                 Some(marks) => Some(marks.clone()),
                 None => return unsupported(self.here, super::gaps::WHAT),
             },

@@ -22,7 +22,7 @@
 //! | `branch.rs`, `patterns.rs`, `decide.rs`, `conditions.rs` | `if`, `match`, `where` |
 //! | `block.rs`, `clauses.rs`, `sizes.rs`, `order.rs`, `tables.rs`, `table_order.rs`, `table_visit.rs`, `table_reads.rs` | statements and indexed definitions |
 //! | `reduce.rs`, `host_reduce.rs`, `host_select.rs`, `lists.rs`, `extremes.rs`, `comprehend.rs`, `derive.rs`, `reclaim.rs`, `host_paths.rs` | reductions, reads of lists, comprehensions, derivatives |
-//! | `call.rs`, `apply.rs`, `coordinates.rs`, `builtin.rs`, `converged.rs`, `assertion.rs`, `functions.rs`, `rules.rs` | calls, builtins, host functions |
+//! | `call.rs`, `apply.rs`, `coordinates.rs`, `builtin.rs`, `converged.rs`, `assertion.rs`, `functions.rs`, `rules.rs`, `host_rules.rs` | calls, builtins, host functions |
 //! | `host.rs`, `text.rs`, `entry.rs`, `finish.rs` | host code, strings, the entry, outputs and pruning |
 //! | `given.rs` | what entries of a session take and leave |
 
@@ -55,6 +55,7 @@ mod given;
 mod host;
 mod host_paths;
 mod host_reduce;
+mod host_rules;
 mod host_select;
 mod lists;
 mod module;

@@ -242,8 +242,7 @@ impl<'p> Lower<'p> {
             PatternKind::Bind(local, inner) => {
                 let name = self.local_name(*local);
                 self.give_name(value, &name);
-                let named = self.owned(*local, value)?;
-                self.frame.bind(*local, named);
+                self.bind_owned(*local, value)?;
                 self.bind_loop_index(*local, value);
                 match inner {
                     Some(inner) => self.bind_pattern(inner, value, ty),
@@ -251,10 +250,7 @@ impl<'p> Lower<'p> {
                 }
             }
             PatternKind::Typed(inner, _) => self.bind_pattern(inner, value, ty),
-            PatternKind::Rest(Some(local)) => {
-                self.frame.bind(*local, value.clone());
-                Ok(())
-            }
+            PatternKind::Rest(Some(local)) => self.bind_owned(*local, value),
             PatternKind::Tuple(_) | PatternKind::Struct { .. } | PatternKind::Array(_) => {
                 for (value, ty, inner) in self.inner(pattern, value, ty)? {
                     self.bind_pattern(inner, &value, &ty)?;

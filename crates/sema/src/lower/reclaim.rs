@@ -349,6 +349,10 @@ impl<'p> Lower<'p> {
         }
         let module = &self.modules[copy.home];
         let Some(source) = module.tir.source(var).cloned() else { return Ok(()) };
+        let source = match source {
+            SymbolSource::Until => open_axis(&module.tir.groups, var).unwrap_or(source),
+            source => source,
+        };
         let integer =
             module.integers.iter().find(|known| known.0 == var).map(|known| known.1.clone());
         let expr = match (source, integer) {
@@ -393,6 +397,16 @@ impl<'p> Lower<'p> {
         }
         Ok(self.extreme(mapped, largest))
     }
+}
+
+/// The axis of which a symbol is the length, which is known when the recurrence has ended.
+fn open_axis(groups: &[Group], length: Var) -> Option<SymbolSource> {
+    let is_open = |group: &&Group| group.until.as_ref().is_some_and(|u| u.extent == length);
+    groups.iter().filter(is_open).flat_map(|group| &group.bindings).find_map(|binding| {
+        let mut axes = binding.axes.iter();
+        let axis = axes.position(|axis| axis.dim.extent.as_var() == Some(length))?;
+        Some(SymbolSource::Shape(binding.name.clone(), axis))
+    })
 }
 
 /// The groups, each after those it reads or that tell its sizes, and otherwise in their order.

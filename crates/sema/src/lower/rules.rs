@@ -160,7 +160,7 @@ impl<'p> Lower<'p> {
     }
 
     /// The instance of a rule for the signature of its function.
-    fn rule_instance(&self, rule: &Rule, target: InstanceId) -> Option<InstanceId> {
+    pub(super) fn rule_instance(&self, rule: &Rule, target: InstanceId) -> Option<InstanceId> {
         let mut params = self.typed.instance(target).params.clone();
         if rule.reverse {
             params.push(self.typed.instance(target).ret.clone());

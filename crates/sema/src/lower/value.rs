@@ -108,6 +108,9 @@ pub(super) struct FnVal<'p> {
     pub(super) frame: Frame<'p>,
 }
 
+/// Where clauses define a point: lists in lists of bools, so many deep.
+pub(super) type Marks = (HostArg, usize);
+
 /// One activation of an instance that is being lowered in place.
 #[derive(Clone)]
 pub(super) struct Frame<'p> {
@@ -124,9 +127,8 @@ pub(super) struct Frame<'p> {
     pub(super) host_vars: Rc<HashMap<Var, HostArg>>,
     /// Whether the recurrences that the host has evaluated ended by their conditions.
     pub(super) endings: Rc<HashMap<LocalId, HostArg>>,
-    /// Where the clauses of bindings that the host holds define a point: lists in lists of bools,
-    /// so many deep.
-    pub(super) marks: Rc<HashMap<LocalId, (HostArg, usize)>>,
+    /// Where the clauses of bindings that the host holds define a point.
+    pub(super) marks: Rc<HashMap<LocalId, Marks>>,
     /// In a rule, the tangents of the parameters: what `@x` means.
     pub(super) tangents: Option<Rc<HashMap<LocalId, Val<'p>>>>,
     /// A constant takes the type of its use: from one element type to another.
@@ -189,12 +191,12 @@ impl<'p> Frame<'p> {
     }
 
     /// Says where a binding that the host holds is defined.
-    pub(super) fn bind_marks(&mut self, local: LocalId, marks: (HostArg, usize)) {
+    pub(super) fn bind_marks(&mut self, local: LocalId, marks: Marks) {
         Rc::make_mut(&mut self.marks).insert(local, marks);
     }
 
     /// Where a binding of a body around is defined.
-    pub(super) fn marks_of(&self, body: BodyId, local: LocalId) -> Option<&(HostArg, usize)> {
+    pub(super) fn marks_of(&self, body: BodyId, local: LocalId) -> Option<&Marks> {
         let mut frames = std::iter::successors(Some(self), |frame| frame.parent.as_deref());
         frames.find_map(|frame| frame.marks.get(&local).filter(|_| frame.body == body))
     }

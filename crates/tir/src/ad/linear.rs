@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use crate::constant::Const;
-use crate::module::Group;
+use crate::module::{Group, Module};
 use crate::op::Op;
 use crate::region::{Arg, Combiner, Def, Inst, InstKind, Region};
 use crate::types::{Ident, Loc};
 
 /// How a value depends on the differentials.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Degree {
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Degree {
     /// It is zero, which is linear too.
     Zero,
     /// It does not.
@@ -31,6 +31,48 @@ pub(super) fn check_linear(region: &Region, n_fixed: usize) -> Result<(), Loc> {
     match region.results.iter().any(|arg| check.degree(arg) == Degree::Free) {
         true => Err(Loc::default()),
         false => Ok(()),
+    }
+}
+
+/// How the outputs of a module depend on differentials, if its inputs do like this; otherwise the
+/// place that is not linear.
+pub(super) fn module_degrees(module: &Module, inputs: &[Degree]) -> Result<Vec<Degree>, Loc> {
+    let mut check = Check { values: HashMap::new(), tensors: HashMap::new() };
+    for (input, degree) in module.inputs.iter().zip(inputs) {
+        check.tensors.insert(input.name.clone(), *degree);
+    }
+    for group in &module.groups {
+        check.group(group, Loc::default())?;
+    }
+    let known = |name: &Ident| check.tensors.get(name).copied().unwrap_or(Degree::Free);
+    Ok(module.outputs.iter().map(known).collect())
+}
+
+/// What is added, or chosen between; none if it is not linear.
+pub(super) fn joined_degrees(degrees: impl IntoIterator<Item = Degree>) -> Option<Degree> {
+    degrees.into_iter().try_fold(Degree::Zero, |joined, degree| match (joined, degree) {
+        (Degree::Zero, other) | (other, Degree::Zero) => Some(other),
+        (a, b) if a == b => Some(a),
+        _ => None,
+    })
+}
+
+/// The degree of an operation on values of these degrees; none if it is not linear.
+pub(super) fn op_degree(op: Op, degrees: &[Degree]) -> Option<Degree> {
+    if !degrees.contains(&Degree::Linear) && !degrees.contains(&Degree::Zero) {
+        return Some(Degree::Free);
+    }
+    match (op, degrees) {
+        (Op::Add | Op::Sub, _) => joined_degrees(degrees.iter().copied()),
+        (Op::Neg | Op::Cast, [degree]) => Some(*degree),
+        (Op::Mul, [a, b]) => match (a, b) {
+            (Degree::Zero, _) | (_, Degree::Zero) => Some(Degree::Zero),
+            (Degree::Free, other) | (other, Degree::Free) => Some(*other),
+            _ => None,
+        },
+        (Op::Div, [a, Degree::Free]) => Some(*a),
+        _ if degrees.contains(&Degree::Linear) => None,
+        _ => Some(Degree::Free),
     }
 }
 
@@ -63,21 +105,16 @@ impl Check {
 
     /// Results of regions that are alternatives or summands.
     fn joined(&self, args: &[&Arg], loc: Loc) -> Result<Degree, Loc> {
-        let mut joined = Degree::Zero;
-        for degree in args.iter().map(|arg| self.degree(arg)) {
-            joined = match (joined, degree) {
-                (Degree::Zero, other) | (other, Degree::Zero) => other,
-                (a, b) if a == b => a,
-                _ => return Err(loc),
-            };
-        }
-        Ok(joined)
+        joined_degrees(args.iter().map(|arg| self.degree(arg))).ok_or(loc)
     }
 
     fn inst(&mut self, inst: &Inst) -> Result<(), Loc> {
         let loc = inst.loc;
         let degree = match &inst.kind {
-            InstKind::Op(op, args) => self.op(*op, args, loc)?,
+            InstKind::Op(op, args) => {
+                let degrees: Vec<Degree> = args.iter().map(|arg| self.degree(arg)).collect();
+                op_degree(*op, &degrees).ok_or(loc)?
+            }
             InstKind::Read(read) => {
                 let own = self.tensors.get(&read.place.tensor).copied().unwrap_or(Degree::Free);
                 match &read.default {
@@ -150,25 +187,5 @@ impl Check {
             }
         }
         Ok(())
-    }
-
-    fn op(&self, op: Op, args: &[Arg], loc: Loc) -> Result<Degree, Loc> {
-        let degrees: Vec<Degree> = args.iter().map(|arg| self.degree(arg)).collect();
-        if !degrees.contains(&Degree::Linear) && !degrees.contains(&Degree::Zero) {
-            return Ok(Degree::Free);
-        }
-        let all: Vec<&Arg> = args.iter().collect();
-        match (op, &degrees[..]) {
-            (Op::Add | Op::Sub, _) => self.joined(&all, loc),
-            (Op::Neg | Op::Cast, [degree]) => Ok(*degree),
-            (Op::Mul, [a, b]) => match (a, b) {
-                (Degree::Zero, _) | (_, Degree::Zero) => Ok(Degree::Zero),
-                (Degree::Free, other) | (other, Degree::Free) => Ok(*other),
-                _ => Err(loc),
-            },
-            (Op::Div, [a, Degree::Free]) => Ok(*a),
-            _ if degrees.contains(&Degree::Linear) => Err(loc),
-            _ => Ok(Degree::Free),
-        }
     }
 }

@@ -51,10 +51,27 @@ pub struct HostFn {
     pub results: Vec<HostType>,
     /// Parameters, instructions and results.
     pub body: Block,
-    /// Whether a rule of the user's replaces differentiating the body.
-    pub ruled: bool,
+    /// The rule of the user's that replaces differentiating the body.
+    pub rule: Option<HostRule>,
     /// Where it was written.
     pub loc: Loc,
+}
+
+/// A function that says how the result of another one changes.
+///
+/// It takes what the other one takes. A forward rule then takes a tangent for each parameter that
+/// is not `silent`, and gives the tangent of the result; a reverse rule takes the cotangent of the
+/// result and gives the cotangent of the parameter that is not `silent`, or a tuple of them. The
+/// last operand of both is the result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HostRule {
+    /// The function that is the rule.
+    pub function: Ident,
+    /// Whether it gives cotangents.
+    pub reverse: bool,
+    /// The parameters, by position, of which the rule says nothing: what was captured, and
+    /// functions.
+    pub silent: Vec<usize>,
 }
 
 /// A value and its type, where it is defined.
@@ -214,10 +231,43 @@ impl HostInst {
             HostKind::Try(_) | HostKind::Trap(..) => Vec::new(),
         }
     }
+
+    /// The operands, to be changed.
+    pub fn args_mut(&mut self) -> Vec<&mut HostArg> {
+        match &mut self.kind {
+            HostKind::Op(_, args)
+            | HostKind::Tuple(args)
+            | HostKind::Struct(_, args)
+            | HostKind::Variant(_, _, args)
+            | HostKind::List(args)
+            | HostKind::Call(_, args)
+            | HostKind::Closure(_, args)
+            | HostKind::Run(_, args)
+            | HostKind::While(args, ..)
+            | HostKind::Intrinsic(_, args) => args.iter_mut().collect(),
+            HostKind::Field(arg, _)
+            | HostKind::If(arg, ..)
+            | HostKind::Switch(arg, ..)
+            | HostKind::Match(arg, ..)
+            | HostKind::Assert(arg, _)
+            | HostKind::Fail(_, arg) => vec![arg],
+            HostKind::For(lo, hi, carried, _) => [lo, hi].into_iter().chain(carried).collect(),
+            HostKind::Apply(callee, args) => [callee].into_iter().chain(args).collect(),
+            HostKind::Format(parts) => parts.iter_mut().filter_map(FormatPart::arg_mut).collect(),
+            HostKind::Try(_) | HostKind::Trap(..) => Vec::new(),
+        }
+    }
 }
 
 impl FormatPart {
     fn arg(&self) -> Option<&HostArg> {
+        match self {
+            FormatPart::Text(_) => None,
+            FormatPart::Value(arg, _) => Some(arg),
+        }
+    }
+
+    fn arg_mut(&mut self) -> Option<&mut HostArg> {
         match self {
             FormatPart::Text(_) => None,
             FormatPart::Value(arg, _) => Some(arg),

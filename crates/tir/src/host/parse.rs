@@ -5,7 +5,8 @@
 //! item    = "struct" name "{" [name ":" type {"," …}] "}" | module | "entry" name ";"
 //!         | "enum" name "{" [name "(" [types] ")" {"," …}] "}"
 //!         | "labels" name name "(" [name {"," name}] ")" ";"
-//!         | "fn" name "->" "(" [types] ")" block
+//!         | "fn" name [rule] "->" "(" [types] ")" block
+//! rule    = "rule" ("forward" | "reverse") name "(" [number {"," number}] ")"
 //! type    = elem | "str" | "tensor" "(" elem "," rank ")" | "list" "(" type ")"
 //!         | "tuple" "(" [types] ")" | "struct" name | "enum" name
 //!         | "fn" "(" [types] ")" "->" "(" [types] ")"
@@ -25,8 +26,8 @@
 //! ```
 
 use super::{
-    Block, FormatPart, HostArg, HostDef, HostFn, HostInst, HostKind, HostType, Intrinsic, Labels,
-    Program, TypeDecl, Variant,
+    Block, FormatPart, HostArg, HostDef, HostFn, HostInst, HostKind, HostRule, HostType, Intrinsic,
+    Labels, Program, TypeDecl, Variant,
 };
 use crate::op::{Op, Trap};
 use crate::text::{Cursor, Parsed, Token, parse_module_at};
@@ -75,10 +76,10 @@ fn item(c: &mut Cursor<'_>, program: &mut Program) -> Parsed<()> {
         }
         "fn" => {
             let name = c.ident()?;
-            let ruled = c.eat_word("ruled");
+            let rule = if c.eat_word("rule") { Some(rule(c)?) } else { None };
             c.expect("->")?;
             let (results, body) = (types(c)?, block(c)?);
-            program.functions.push(HostFn { name, results, body, ruled, loc: Loc::default() });
+            program.functions.push(HostFn { name, results, body, rule, loc: Loc::default() });
         }
         "entry" => {
             program.entry = Some(c.ident()?);
@@ -87,6 +88,17 @@ fn item(c: &mut Cursor<'_>, program: &mut Program) -> Parsed<()> {
         word => return c.fail(format!("`{word}` is not an item of a program")),
     }
     Ok(())
+}
+
+/// A rule of a function, after the word.
+fn rule(c: &mut Cursor<'_>) -> Parsed<HostRule> {
+    let reverse = c.eat_word("reverse");
+    if !reverse {
+        c.expect_word("forward")?;
+    }
+    let function = c.ident()?;
+    let silent = wrapped(c, "(", ")", |c| c.number())?;
+    Ok(HostRule { function, reverse, silent })
 }
 
 /// Items separated by commas between two signs.

@@ -93,8 +93,11 @@ impl Printer {
     }
 
     fn function(&mut self, function: &HostFn) {
-        let ruled = if function.ruled { " ruled" } else { "" };
-        self.start(&format!("fn {}{ruled} -> ({}) ", function.name, join(&function.results)));
+        let rule = function.rule.as_ref().map_or(String::new(), |rule| {
+            let way = if rule.reverse { "reverse" } else { "forward" };
+            format!(" rule {way} {}({})", rule.function, join(&rule.silent))
+        });
+        self.start(&format!("fn {}{rule} -> ({}) ", function.name, join(&function.results)));
         self.block(&function.body);
         self.out.push('\n');
     }

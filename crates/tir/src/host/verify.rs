@@ -9,6 +9,7 @@
 //! | `typed_blocks` | blocks take and yield what their surroundings expect |
 //! | `complete_matches` | a `match` names each variant once and covers all of them |
 //! | `runnable_modules` | a `run` names a module and passes its inputs; every module is well formed and calls functions that exist |
+//! | `fitting_rules` | the rule of a function is a function that takes and gives what it should |
 //! | `labelled_fields` | labels name a variant, one name per field |
 
 use std::collections::{HashMap, HashSet};
@@ -26,6 +27,7 @@ pub fn verify_program(program: &Program) -> Vec<Problem> {
     known_types(program, &mut problems);
     modules(program, &mut problems);
     labelled_fields(program, &mut problems);
+    fitting_rules(program, &mut problems);
     let mut check = Check {
         program,
         values: HashMap::new(),
@@ -104,6 +106,33 @@ fn labelled_fields(program: &Program, problems: &mut Problems) {
         if variant.is_none_or(|variant| variant.fields.len() != labels.names.len()) {
             let entity = format!("`{}`", labels.variant.as_str());
             problems.add("labelled_fields", entity, "the labels do not fit a variant");
+        }
+    }
+}
+
+/// Rules take and give what the functions say that they are rules of.
+fn fitting_rules(program: &Program, problems: &mut Problems) {
+    for function in &program.functions {
+        let Some(rule) = &function.rule else { continue };
+        let found = program.functions.iter().find(|other| other.name == rule.function);
+        let takes: Vec<&HostType> = function.body.params.iter().map(|param| &param.ty).collect();
+        let spoken = takes.iter().enumerate().filter(|(at, _)| !rule.silent.contains(at));
+        let spoken: Vec<&HostType> = spoken.map(|(_, ty)| *ty).collect();
+        let results: Vec<&HostType> = function.results.iter().collect();
+        let between = if rule.reverse { &results } else { &spoken };
+        let wanted = [&takes[..], between, &results].concat();
+        let gives = match (rule.reverse, &spoken[..]) {
+            (false, _) => function.results.clone(),
+            (true, [one]) => vec![(*one).clone()],
+            (true, all) => vec![HostType::Tuple(all.iter().copied().cloned().collect())],
+        };
+        let fits = found.is_some_and(|found| {
+            found.body.params.iter().map(|param| &param.ty).eq(wanted.iter().copied())
+                && found.results == gives
+        });
+        if !fits {
+            let entity = format!("function `{}`", function.name.as_str());
+            problems.add("fitting_rules", entity, "its rule takes or gives something else");
         }
     }
 }

@@ -119,7 +119,7 @@ impl Check<'_> {
                 }
                 let Some(buffer) = self.kernel.buffer(*buffer) else { return false };
                 let tested = match access {
-                    Access::Proved => true,
+                    Access::Proved | Access::Ahead(_) => true,
                     Access::Site(_, marks) => !(self.divided || *marks && buffer.marks),
                 };
                 tested && self.subscripts(at) && self.plain(buffer.elem)

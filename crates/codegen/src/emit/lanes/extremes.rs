@@ -51,7 +51,7 @@ impl<'c> Emit<'c, '_> {
                     },
                     Subscript::Value(_) => false,
                 });
-                next && (!guarded || *access == Access::Proved)
+                next && (!guarded || !matches!(access, Access::Site(..)))
             }
             _ => false,
         });

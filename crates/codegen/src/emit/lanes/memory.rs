@@ -232,7 +232,12 @@ impl<'c> Emit<'c, '_> {
                     _ => self.load_at(number, position),
                 };
             }
-            Position::Run(position, up) => self.run(number, position, up, width)?,
+            Position::Run(position, up) => {
+                if let Access::Ahead(parts) = access {
+                    self.fetch_ahead(number, at, parts)?;
+                }
+                self.run(number, position, up, width, self.mask_of_load(number, at))?
+            }
             Position::Any(position) => return self.gathered(number, position, width),
         };
         self.of_memory(value, elem, width)
@@ -260,6 +265,7 @@ impl<'c> Emit<'c, '_> {
         position: IntValue<'c>,
         up: bool,
         width: u32,
+        mask: Option<VectorValue<'c>>,
     ) -> Result<VectorValue<'c>> {
         let ty = self.memory_vector(buffer, width)?;
         let first = match up {
@@ -267,7 +273,6 @@ impl<'c> Emit<'c, '_> {
             false => self.add(position, self.i64(1 - i64::from(width)))?,
         };
         let place = self.place(buffer, first)?;
-        let mask = self.lanes.as_ref().and_then(|lanes| lanes.mask);
         let value = match mask {
             None => {
                 let value = self.builder.build_load(ty, place, "elements")?;

@@ -12,12 +12,14 @@
 //! | `check.rs` | which loops can be emitted like that; the others stay scalar |
 //! | `large.rs` | which bodies are emitted once |
 //! | `memory.rs` | loads, stores and tests of subscripts |
+//! | `ahead.rs` | rows that lanes fill, and panels that are fetched before they are needed |
 //! | `uniform.rs` | loads of elements that all lanes have in common |
 //! | `op.rs` | operations on vectors |
 //! | `extremes.rs` | minima and maxima, whose terms are lanes |
 //!
 //! Invariant: lanes never mix, so the number of lanes changes no bit of a result.
 
+mod ahead;
 mod check;
 mod extremes;
 mod large;
@@ -53,8 +55,10 @@ pub(super) struct Lanes<'c> {
 impl<'c> Emit<'c, '_> {
     /// The rounds of a loop as lanes. It runs upwards and has no `until`.
     pub(super) fn lane_loop(&mut self, of: &Loop, width: u32) -> Result<()> {
-        if let Some(rounds) = self.short(of) {
-            return self.lanes_written_out(of, width, &rounds);
+        if let Some(rounds) = self.one_vector(of).or_else(|| self.short(of)) {
+            // A few points need no more lanes than there are points.
+            let enough = u32::try_from(rounds.len()).unwrap_or(width).next_power_of_two();
+            return self.lanes_written_out(of, width.min(enough.max(2)), &rounds);
         }
         self.known.remove(&of.range.var);
         let (lo, hi) = (self.bound(&of.range.lo)?, self.bound(&of.range.hi)?);

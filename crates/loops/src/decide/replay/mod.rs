@@ -1,4 +1,4 @@
-//! `find_replay`: which trajectories are computed again in segments, instead of being kept.
+//! `find_replays`: which trajectories are computed again in segments, instead of being kept.
 //!
 //! A recurrence whose points are read later by one that runs the other way (its adjoint) needs all
 //! of them at once, unless time is cut into segments. Then the forward sweep keeps a checkpoint per
@@ -33,19 +33,27 @@ use einlang_tir::types::Ident;
 use self::planes::planes;
 use self::stage::{Groups, Stage, Stages};
 use super::at_reads::needed_by_outputs;
-use crate::schedule::{Checkpoints, Compute, Schedule};
+use crate::lower::order_of_sweeps;
+use crate::schedule::{Checkpoints, Compute, Fma, Replay, Schedule};
 
 pub(crate) use isolate::isolate_sums;
 pub(super) use isolate::with_what_it_needs;
 pub(crate) use place::is_fixed;
 pub(crate) use shape::{sum_of, sum_over};
 
-/// Decides what is computed again in segments; whether there is anything.
-pub fn find_replay(module: &Module, schedule: &mut Schedule, checkpoints: Checkpoints) -> bool {
+/// Decides what is computed again in segments, one trajectory after the other; whether there is
+/// anything.
+pub fn find_replays(module: &Module, schedule: &mut Schedule, checkpoints: Checkpoints) -> bool {
     // Sums of fused products have another association.
-    if !schedule.packs.is_empty() || schedule.fma {
+    if !schedule.packs.is_empty() || schedule.fma == Fma::Everywhere {
         return false;
     }
+    while find_replay(module, schedule, checkpoints) {}
+    !schedule.replays.is_empty()
+}
+
+/// Finds one more, among groups that are in no sweep yet.
+fn find_replay(module: &Module, schedule: &mut Schedule, checkpoints: Checkpoints) -> bool {
     let mut sums = sums_at_reads(module, schedule);
     let replay = loop {
         let mut stored = schedule.clone();
@@ -55,16 +63,16 @@ pub fn find_replay(module: &Module, schedule: &mut Schedule, checkpoints: Checkp
             let mut seeds = (0..module.groups.len()).filter(|seed| !groups.skipped[*seed]);
             seeds.find_map(|seed| {
                 let stages = Stages::from(&groups, seed)?.with_producers();
-                planes(&groups, &stages, &stored, checkpoints, wanted)
+                let replay = planes(&groups, &stages, &stored, checkpoints, wanted)?;
+                let all: Vec<&Replay> = schedule.replays.iter().chain([&replay]).collect();
+                order_of_sweeps(module, &stored, &all).is_some().then_some(replay)
             })
         };
         // Recurrences that follow another one in its direction need no second sweep.
         let found = find(Stage::Backward).or_else(|| find(Stage::Forward));
         let Some(replay) = found else { return false };
         // What is no sum over time is computed where it is read after all.
-        let parts = || replay.forward.iter().chain(&replay.backward);
-        let over_time =
-            |name: &Ident| replay.tensor(name).is_none() && parts().any(|part| part.group == *name);
+        let over_time = |name: &Ident| replay.tensor(name).is_none() && replay.has(name);
         let left: Vec<Ident> = sums.iter().filter(|name| over_time(name)).cloned().collect();
         if left.len() == sums.len() {
             break replay;
@@ -72,7 +80,7 @@ pub fn find_replay(module: &Module, schedule: &mut Schedule, checkpoints: Checkp
         sums = left;
     };
     store(schedule, &sums);
-    schedule.replay = Some(replay);
+    schedule.replays.push(replay);
     true
 }
 

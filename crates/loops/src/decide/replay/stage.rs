@@ -78,7 +78,10 @@ impl<'m> Groups<'m> {
         let (facts, observers) = (module.facts(), Observers::of(module));
         let mut groups = Groups { module, facts, observers, reads, shapes, skipped, homes };
         for at in 0..module.groups.len() {
-            if !groups.runs_on(at) {
+            let first = module.groups[at].bindings.first();
+            let is_taken = first
+                .is_some_and(|first| schedule.replays.iter().any(|replay| replay.has(&first.name)));
+            if is_taken || !groups.runs_on(at) {
                 groups.shapes[at] = Shape::Other;
             }
         }

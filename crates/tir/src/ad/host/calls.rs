@@ -1,7 +1,7 @@
 //! Calls of host functions from tensor code: where a derivative is asked for, the function gets a
 //! rule, whose coefficients are calls of the function with tangents.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Host;
 use super::dual::Dual;
@@ -12,6 +12,9 @@ use crate::module::{Function, Module, Rule};
 use crate::op::Op;
 use crate::region::{Arg, Def, Inst, InstKind, Region};
 use crate::types::{Elem, Ident, Loc};
+
+/// Derivatives of a higher order than this do not go through functions of the host in tensor code.
+const MAX_NESTED: usize = 4;
 
 /// Whether a module asks for derivatives and calls host functions with floats.
 pub(super) fn asks_for_rules(module: &Module) -> bool {
@@ -37,49 +40,47 @@ fn takes_floats(inst: &Inst) -> bool {
 impl Host<'_> {
     /// Gives the host functions that tensor code calls their rules.
     pub(super) fn give_rules(&mut self) -> R<()> {
-        for at in 0..self.program.modules.len() {
+        // Rules bring modules of their own, which are looked at in their turn.
+        let mut at = 0;
+        while at < self.program.modules.len() {
             if asks_for_rules(&self.program.modules[at]) {
                 self.rules_in(at)?;
             }
+            at += 1;
         }
         Ok(())
     }
 
+    /// The functions that a module calls get rules, the functions that these rules call get rules,
+    /// and so on as often as requests are about other requests.
     fn rules_in(&mut self, at: usize) -> R<()> {
-        let mut called: BTreeMap<Ident, (Vec<Elem>, Vec<Elem>, Loc)> = BTreeMap::new();
-        self.program.modules[at].for_each_inst(&mut |inst| {
-            let InstKind::HostCall { function, args } = &inst.kind else { return };
-            if takes_floats(inst) {
-                let takes = args.iter().filter_map(Arg::elem).collect();
-                let gives = inst.results.iter().filter_map(Def::as_scalar).map(|v| v.elem);
-                called.insert(function.clone(), (takes, gives.collect(), inst.loc));
-            }
-        });
-        let ruled: HashSet<Ident> = called.keys().cloned().collect();
-        let module = &mut self.program.modules[at];
-        let mut redirect = |region: &mut Region| {
-            for inst in &mut region.insts {
-                if let InstKind::HostCall { function, args } = &inst.kind
-                    && ruled.contains(function)
-                {
-                    let (function, args) = (function.clone(), args.clone());
-                    inst.kind = InstKind::Call { function, args };
+        let n_levels = n_nested(&self.program.modules[at]).min(MAX_NESTED);
+        let mut ruled: HashSet<Ident> = HashSet::new();
+        for _ in 0..n_levels {
+            let mut called: BTreeMap<Ident, (Vec<Elem>, Vec<Elem>, Loc)> = BTreeMap::new();
+            self.program.modules[at].for_each_inst(&mut |inst| {
+                let InstKind::HostCall { function, args } = &inst.kind else { return };
+                if takes_floats(inst) && !ruled.contains(function) {
+                    let takes = args.iter().filter_map(Arg::elem).collect();
+                    let gives = inst.results.iter().filter_map(Def::as_scalar).map(|v| v.elem);
+                    called.insert(function.clone(), (takes, gives.collect(), inst.loc));
                 }
+            });
+            redirect(&mut self.program.modules[at], &called.keys().cloned().collect());
+            for (function, (takes, gives, loc)) in called {
+                let mut partials = Vec::with_capacity(takes.len());
+                for (which, taken) in takes.iter().enumerate() {
+                    partials.push(match taken.is_float() {
+                        true => Some(self.partial(&function, which, loc)?),
+                        false => None,
+                    });
+                }
+                let module = &mut self.program.modules[at];
+                let own = wrapper(module, &function, &takes, &gives, loc);
+                let rule = rule(module, &function, (&takes, &gives), &partials, loc);
+                module.functions.extend([own, rule]);
+                ruled.insert(function);
             }
-        };
-        module.regions_mut().for_each(|region| region.for_each_region_mut(&mut redirect));
-        for (function, (takes, gives, loc)) in called {
-            let mut partials = Vec::with_capacity(takes.len());
-            for (which, taken) in takes.iter().enumerate() {
-                partials.push(match taken.is_float() {
-                    true => Some(self.partial(&function, which, loc)?),
-                    false => None,
-                });
-            }
-            let module = &mut self.program.modules[at];
-            let own = wrapper(module, &function, &takes, &gives, loc);
-            let rule = rule(module, &function, (&takes, &gives), &partials, loc);
-            module.functions.extend([own, rule]);
         }
         Ok(())
     }
@@ -89,8 +90,9 @@ impl Host<'_> {
         let name = self.unique(&format!("{}.{which}", function.as_str()));
         let found = self.program.functions.iter().find(|f| f.name == *function).cloned();
         let Some(callee) = found else { return Ok(name) };
-        let mut own = Dual::new(self, loc);
-        let dual = own.dual_function(function)?;
+        let active: Vec<bool> = (0..callee.body.params.len()).map(|at| at == which).collect();
+        let dual = self.dual_function(function, &active, loc)?;
+        let own = Dual::new(self, loc);
         let params: Vec<_> =
             callee.body.params.iter().map(|def| own.host.new_def(def.ty.clone())).collect();
         let mut args: Vec<HostArg> = params.iter().map(|def| HostArg::Value(def.number)).collect();
@@ -115,11 +117,49 @@ impl Host<'_> {
             name: name.clone(),
             results: floats,
             body,
-            ruled: false,
+            rule: None,
             loc,
         });
         Ok(name)
     }
+}
+
+/// Calls of these functions of the host become calls of functions of the module.
+fn redirect(module: &mut Module, called: &HashSet<Ident>) {
+    let mut redirect = |region: &mut Region| {
+        for inst in &mut region.insts {
+            if let InstKind::HostCall { function, args } = &inst.kind
+                && called.contains(function)
+            {
+                let (function, args) = (function.clone(), args.clone());
+                inst.kind = InstKind::Call { function, args };
+            }
+        }
+    };
+    module.regions_mut().for_each(|region| region.for_each_region_mut(&mut redirect));
+}
+
+/// How many requests of a module are about each other, at most.
+fn n_nested(module: &Module) -> usize {
+    let mut orders: HashMap<&Ident, usize> = HashMap::new();
+    let mut most = 1;
+    for group in &module.groups {
+        let mut own = 0;
+        for region in group.regions() {
+            region.for_each_inst(&mut |inst| match &inst.kind {
+                InstKind::Read(read) => {
+                    own = own.max(orders.get(&read.place.tensor).copied().unwrap_or(0));
+                }
+                InstKind::Deriv { of, .. } => {
+                    own = own.max(1 + orders.get(&of.tensor).copied().unwrap_or(own));
+                }
+                _ => {}
+            });
+        }
+        most = most.max(own);
+        orders.extend(group.bindings.iter().map(|binding| (&binding.name, own)));
+    }
+    most
 }
 
 fn params(module: &mut Module, takes: &[Elem]) -> (Vec<Def>, Vec<Arg>) {

@@ -2,8 +2,8 @@
 //! of its values.
 
 use super::dual::Dual;
-use crate::ad::fault::{Fault, R};
-use crate::host::{Block, HostArg, HostDef, HostFn, HostInst, HostKind, HostType, Intrinsic};
+use crate::ad::fault::R;
+use crate::host::{Block, HostArg, HostDef, HostInst, HostKind, HostType, Intrinsic};
 use crate::types::Ident;
 
 impl Dual<'_, '_> {
@@ -35,8 +35,8 @@ impl Dual<'_, '_> {
                 HostKind::While(given, condition, self.body(body, 0)?)
             }
             HostKind::Call(name, given) => {
-                let dual = self.dual_function(name)?;
-                HostKind::Call(dual, self.carried(given))
+                let callee = self.callee(name, &self.active(given))?;
+                HostKind::Call(callee, self.carried(given))
             }
             HostKind::Apply(callee, given) => self.applied(callee, given, &inst.results)?,
             HostKind::Try(body) => return self.attempt(inst, body),
@@ -50,12 +50,28 @@ impl Dual<'_, '_> {
     /// Values followed by the tangents of those that have one.
     pub(super) fn carried(&mut self, args: &[HostArg]) -> Vec<HostArg> {
         let mut given = self.args(args);
+        if self.quiet {
+            return given;
+        }
         for arg in args {
             if self.host.carries(&self.host.type_of(arg)) {
                 given.push(self.tangent_or_zero(arg));
             }
         }
         given
+    }
+
+    /// The function that is called in place of another one: it takes tangents, or prints nothing.
+    pub(super) fn callee(&mut self, name: &Ident, active: &[bool]) -> R<Ident> {
+        match self.quiet {
+            true => self.host.quiet_function(name, self.loc),
+            false => self.host.dual_function(name, active, self.loc),
+        }
+    }
+
+    /// Which operands have a tangent.
+    pub(super) fn active(&self, args: &[HostArg]) -> Vec<bool> {
+        args.iter().map(|arg| self.tangent(arg).is_some()).collect()
     }
 
     /// New definitions for values and their tangents.
@@ -65,10 +81,15 @@ impl Dual<'_, '_> {
             // The values are there already; what is computed here is not looked at.
             false => defs.iter().map(|def| self.host.new_def(def.ty.clone())).collect(),
         };
+        if self.quiet {
+            return doubled;
+        }
         for def in defs {
             if self.host.carries(&def.ty) {
                 let fresh = self.host.new_def(def.ty.clone());
-                self.tangents.insert(def.number, HostArg::Value(fresh.number));
+                if !self.still.contains(&def.number) {
+                    self.tangents.insert(def.number, HostArg::Value(fresh.number));
+                }
                 doubled.push(fresh);
             }
         }
@@ -81,7 +102,7 @@ impl Dual<'_, '_> {
     }
 
     /// A block with its tangents. Parameters from the given one on have tangents.
-    fn body(&mut self, block: &Block, first: usize) -> R<Block> {
+    pub(super) fn body(&mut self, block: &Block, first: usize) -> R<Block> {
         let outer = (std::mem::take(&mut self.out), std::mem::replace(&mut self.copying, true));
         let (counted, carried) = block.params.split_at(first.min(block.params.len()));
         let mut params = self.copied_defs(counted);
@@ -165,8 +186,8 @@ impl Dual<'_, '_> {
             let results = self.copied_defs(std::slice::from_ref(def));
             self.out.push(HostInst { results, kind: HostKind::Try(block), loc: inst.loc });
         }
-        let gives_floats =
-            body.results.iter().any(|arg| self.host.carries(&self.host.type_of(arg)));
+        let gives_floats = !self.quiet
+            && body.results.iter().any(|arg| self.host.carries(&self.host.type_of(arg)));
         if !gives_floats {
             return Ok(());
         }
@@ -187,35 +208,5 @@ impl Dual<'_, '_> {
         let tangent = self.value(def.ty.clone(), kind);
         self.tangents.insert(def.number, tangent);
         Ok(())
-    }
-
-    /// The function that takes and gives tangents beside the values.
-    pub(super) fn dual_function(&mut self, name: &Ident) -> R<Ident> {
-        if let Some(known) = self.host.duals.get(name) {
-            return Ok(known.clone());
-        }
-        let dual = self.host.unique(name.as_str());
-        self.host.duals.insert(name.clone(), dual.clone());
-        let found = self.host.program.functions.iter().position(|f| f.name == *name);
-        let Some(at) = found else { return Ok(dual) };
-        self.host.expand_function(at)?;
-        let function = self.host.program.functions[at].clone();
-        if function.ruled {
-            let what = "a rule of a function that is no tensor code: it recurs, prints or matches";
-            return Err(Fault::unsupported(what, self.loc));
-        }
-        let mut own = Dual::new(self.host, function.loc);
-        let body = own.body(&function.body, 0)?;
-        let floats = function.results.iter().filter(|ty| own.host.carries(ty)).cloned();
-        let results = function.results.iter().cloned().chain(floats.collect::<Vec<_>>()).collect();
-        let loc = function.loc;
-        self.host.program.functions.push(HostFn {
-            name: dual.clone(),
-            results,
-            body,
-            ruled: false,
-            loc,
-        });
-        Ok(dual)
     }
 }

@@ -19,8 +19,12 @@ pub(super) struct Dual<'h, 'a> {
     pub(super) rounded: HashSet<u32>,
     /// The tangent of a definition whose points are perturbed where they are made, by its mark.
     pub(super) seed: Option<(String, HostArg)>,
+    /// Parameters whose tangents are zero, though they are passed.
+    pub(super) still: HashSet<u32>,
     /// Whether values have to be computed once more, because this is another block.
     pub(super) copying: bool,
+    /// Whether nothing but values is wanted: no tangents, and nothing is printed.
+    pub(super) quiet: bool,
     pub(super) out: Vec<HostInst>,
     pub(super) loc: Loc,
 }
@@ -28,8 +32,18 @@ pub(super) struct Dual<'h, 'a> {
 impl<'h, 'a> Dual<'h, 'a> {
     pub(super) fn new(host: &'h mut Host<'a>, loc: Loc) -> Dual<'h, 'a> {
         let (copies, tangents) = (HashMap::new(), HashMap::new());
-        let (rounded, out) = (HashSet::new(), Vec::new());
-        Dual { host, copies, tangents, rounded, seed: None, copying: false, out, loc }
+        Dual {
+            host,
+            copies,
+            tangents,
+            rounded: HashSet::new(),
+            seed: None,
+            still: HashSet::new(),
+            copying: false,
+            quiet: false,
+            out: Vec::new(),
+            loc,
+        }
     }
 
     /// A new value.
@@ -107,13 +121,16 @@ impl<'h, 'a> Dual<'h, 'a> {
             {
                 return Ok(());
             }
+            HostKind::Intrinsic(Intrinsic::HostDeriv, _) => {
+                return Err(Fault::unsupported("another derivative of this kind", inst.loc));
+            }
             _ => {}
         }
         let args: Vec<HostArg> = inst.args().into_iter().cloned().collect();
         if self.copying {
             let given = self.args(&args);
             let results = self.copied_defs(&inst.results);
-            let kind = with_args(&inst.kind, given);
+            let kind = with_args(inst, given);
             self.out.push(HostInst { results, kind, loc: inst.loc });
         }
         match &inst.kind {
@@ -139,7 +156,7 @@ impl<'h, 'a> Dual<'h, 'a> {
             return Ok(());
         }
         let parts = args.iter().map(|arg| self.part(arg)).collect();
-        let tangent = self.value(def.ty.clone(), with_args(&inst.kind, parts));
+        let tangent = self.value(def.ty.clone(), with_args(inst, parts));
         self.tangents.insert(def.number, tangent);
         Ok(())
     }
@@ -174,9 +191,6 @@ impl<'h, 'a> Dual<'h, 'a> {
             }
             Intrinsic::CallPython if inst.results.iter().any(|def| self.host.carries(&def.ty)) => {
                 Err(Fault::in_python(args.first(), inst.loc))
-            }
-            Intrinsic::HostDeriv => {
-                Err(Fault::unsupported("another derivative of this kind", inst.loc))
             }
             _ => Ok(()),
         }
@@ -229,33 +243,8 @@ impl<'h, 'a> Dual<'h, 'a> {
 }
 
 /// The instruction with other operands, in the order of [`HostInst::args`].
-pub(super) fn with_args(kind: &HostKind, args: Vec<HostArg>) -> HostKind {
-    let mut next = args.clone().into_iter();
-    let mut one = || next.next().unwrap_or(HostArg::Str(String::new()));
-    match kind {
-        HostKind::Op(op, _) => HostKind::Op(*op, args),
-        HostKind::Tuple(_) => HostKind::Tuple(args),
-        HostKind::Struct(name, _) => HostKind::Struct(name.clone(), args),
-        HostKind::Variant(name, variant, _) => {
-            HostKind::Variant(name.clone(), variant.clone(), args)
-        }
-        HostKind::List(_) => HostKind::List(args),
-        HostKind::Field(_, at) => HostKind::Field(one(), *at),
-        HostKind::Call(name, _) => HostKind::Call(name.clone(), args),
-        HostKind::Closure(name, _) => HostKind::Closure(name.clone(), args),
-        HostKind::Run(name, _) => HostKind::Run(name.clone(), args),
-        HostKind::Intrinsic(intrinsic, _) => HostKind::Intrinsic(*intrinsic, args),
-        HostKind::Apply(..) => HostKind::Apply(one(), args.into_iter().skip(1).collect()),
-        HostKind::Assert(_, message) => HostKind::Assert(one(), message.clone()),
-        HostKind::Fail(trap, _) => HostKind::Fail(*trap, one()),
-        HostKind::Format(parts) => {
-            use crate::host::FormatPart;
-            let parts = parts.iter().map(|part| match part {
-                FormatPart::Text(text) => FormatPart::Text(text.clone()),
-                FormatPart::Value(_, spec) => FormatPart::Value(one(), spec.clone()),
-            });
-            HostKind::Format(parts.collect())
-        }
-        other => other.clone(),
-    }
+pub(super) fn with_args(inst: &HostInst, args: Vec<HostArg>) -> HostKind {
+    let mut copy = inst.clone();
+    copy.args_mut().into_iter().zip(args).for_each(|(place, arg)| *place = arg);
+    copy.kind
 }

@@ -12,6 +12,11 @@
 //! | `dual` | tangents of straight-line host code |
 //! | `control` | tangents of branches, loops and calls |
 //! | `tensors` | tangents of tensor code and of scalar operations |
+//! | `functions` | functions with tangents, one for each choice of what changes |
+//! | `ruled` | functions that have a rule of the user's |
+//! | `linear` | whether such a rule is linear |
+//! | `quiet` | functions that compute the same and print nothing |
+//! | `pairs` | sums and products of tangents |
 //! | `calls` | calls from tensor code, which get a rule |
 //! | `values` | calls of function values |
 //!
@@ -21,6 +26,11 @@
 mod calls;
 mod control;
 mod dual;
+mod functions;
+mod linear;
+mod pairs;
+mod quiet;
+mod ruled;
 mod site;
 mod tensors;
 mod values;
@@ -40,12 +50,13 @@ pub fn lower_host_requests(program: &mut Program) -> Result<(), Diagnostics> {
     for function in &program.functions {
         for_each_inst(&function.body, &mut |inst| asks |= is_request(inst));
     }
-    if !asks && !program.modules.iter().any(calls::asks_for_rules) {
-        return Ok(());
+    if asks || program.modules.iter().any(calls::asks_for_rules) {
+        let place = Span::new(FileId::FIRST, 0, 0);
+        let mut host = Host::new(program);
+        host.expand_all().map_err(|fault| fault.into_diagnostic(place))?;
     }
-    let place = Span::new(FileId::FIRST, 0, 0);
-    let mut host = Host::new(program);
-    host.expand_all().map_err(|fault| fault.into_diagnostic(place).into())
+    ruled::drop_rules(program);
+    Ok(())
 }
 
 fn is_request(inst: &HostInst) -> bool {
@@ -59,7 +70,11 @@ struct Host<'a> {
     next: u32,
     types: HashMap<u32, HostType>,
     /// The functions that give tangents beside their results.
-    duals: HashMap<Ident, Ident>,
+    duals: HashMap<functions::Key, Ident>,
+    /// The functions that print nothing.
+    quiet: HashMap<Ident, Ident>,
+    /// Modules that add or multiply two tensors.
+    pairs: HashMap<(pairs::Pair, Elem, usize), Ident>,
     /// The modules that give tangents: by module, inputs that have one, and what is perturbed.
     runs: HashMap<(Ident, Vec<usize>, Option<Ident>), Ident>,
     /// Modules of one scalar operation.
@@ -79,8 +94,18 @@ impl<'a> Host<'a> {
         let functions = program.functions.iter().map(|f| f.name.as_str().to_owned());
         let modules = program.modules.iter().map(|module| module.name.clone());
         let names = functions.chain(modules).collect();
-        let (duals, runs, ops) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Host { program, next, types, duals, runs, ops, names, expanding: HashSet::new() }
+        Host {
+            program,
+            next,
+            types,
+            duals: HashMap::new(),
+            quiet: HashMap::new(),
+            pairs: HashMap::new(),
+            runs: HashMap::new(),
+            ops: HashMap::new(),
+            names,
+            expanding: HashSet::new(),
+        }
     }
 
     fn expand_all(&mut self) -> R<()> {

@@ -132,7 +132,7 @@ fn named_copies(args: &[HostArg]) -> Vec<(Ident, Ident)> {
 }
 
 /// How many elements a tensor has.
-fn n_points(out: &mut Dual<'_, '_>, of: &HostArg, rank: usize) -> HostArg {
+pub(super) fn n_points(out: &mut Dual<'_, '_>, of: &HostArg, rank: usize) -> HostArg {
     let int = HostType::Scalar(Elem::I64);
     let mut total = HostArg::Const(Const::int(Elem::I64, 1));
     for axis in 0..rank {

@@ -197,14 +197,14 @@ fn fresh(taken: &mut std::collections::BTreeSet<Ident>, base: &Ident) -> Ident {
     }
 }
 
-fn alone(name: Ident, elem: Elem, axes: Vec<Axis>, body: Region, loc: Loc) -> Group {
+pub(super) fn alone(name: Ident, elem: Elem, axes: Vec<Axis>, body: Region, loc: Loc) -> Group {
     let domain = box_of(&axes).unwrap_or_else(|_| einlang_index::Domain::everything(Vec::new()));
     let clauses = vec![Clause { domain: Over(domain), guard: None, body, loc }];
     let binding = Binding { name, elem, axes, clauses, zero_fill: false, loc };
     Group { bindings: vec![binding], until: None }
 }
 
-fn read(
+pub(super) fn read(
     module: &mut Module,
     insts: &mut Vec<Inst>,
     tensor: Ident,
@@ -218,7 +218,7 @@ fn read(
     value
 }
 
-fn axes_of(module: &mut Module, ty: &TensorType) -> Vec<Axis> {
+pub(super) fn axes_of(module: &mut Module, ty: &TensorType) -> Vec<Axis> {
     let dims = ty.dims.iter();
     dims.map(|dim| Axis { var: module.vars.index("p"), dim: dim.clone() }).collect()
 }
@@ -261,20 +261,7 @@ fn tangent_binding(
                 body.insts.append(&mut term.insts);
                 product
             }
-            false => {
-                let reduction = Reduction {
-                    domain: Over(box_of(&inner)?),
-                    guard: None,
-                    body: term,
-                    combine: Combiner::Op(Op::Add),
-                    start: Start::Identity(vec![Const::zero(ty.elem).into()]),
-                    flags: ReduceFlags { commutative: true, idempotent: false, reassociable: true },
-                };
-                let sum = module.supply.value(ty.elem);
-                let kind = InstKind::Reduce(Box::new(reduction));
-                body.insts.push(Inst { results: vec![Def::Scalar(sum)], kind, loc });
-                sum
-            }
+            false => sum_over(module, &mut body.insts, &inner, term, ty.elem, loc)?,
         };
         total = Some(match total {
             None => part.into(),
@@ -288,7 +275,30 @@ fn tangent_binding(
     Ok(alone(tangent.clone(), ty.elem, axes, body, loc))
 }
 
-fn op(
+/// `sum[axes](term)`
+pub(super) fn sum_over(
+    module: &mut Module,
+    insts: &mut Vec<Inst>,
+    axes: &[Axis],
+    term: Region,
+    elem: Elem,
+    loc: Loc,
+) -> R<crate::region::Value> {
+    let reduction = Reduction {
+        domain: Over(box_of(axes)?),
+        guard: None,
+        body: term,
+        combine: Combiner::Op(Op::Add),
+        start: Start::Identity(vec![Const::zero(elem).into()]),
+        flags: ReduceFlags { commutative: true, idempotent: false, reassociable: true },
+    };
+    let sum = module.supply.value(elem);
+    let kind = InstKind::Reduce(Box::new(reduction));
+    insts.push(Inst { results: vec![Def::Scalar(sum)], kind, loc });
+    Ok(sum)
+}
+
+pub(super) fn op(
     module: &mut Module,
     insts: &mut Vec<Inst>,
     op: Op,

@@ -11,11 +11,14 @@ use crate::host::{Block, HostArg, HostDef, HostInst, HostKind, HostType, Intrins
 use crate::types::{Elem, Ident};
 
 /// A function and the types of what it captures.
-type Candidate = (Ident, Vec<HostType>);
+pub(super) type Candidate = (Ident, Vec<HostType>);
+
+/// A function value and its arguments, each with what is beside it.
+type With<'c> = ((&'c HostArg, &'c HostArg), (&'c [HostArg], &'c [HostArg]));
 
 impl Host<'_> {
     /// The functions that a value of a function type may be.
-    fn candidates(&self, ty: &HostType) -> Vec<Candidate> {
+    pub(super) fn candidates(&self, ty: &HostType) -> Vec<Candidate> {
         let mut found: Vec<Candidate> = Vec::new();
         for function in &self.program.functions {
             for_each_inst(&function.body, &mut |inst| {
@@ -42,14 +45,23 @@ impl Dual<'_, '_> {
     ) -> R<HostKind> {
         let ty = self.host.type_of(callee);
         let candidates = self.host.candidates(&ty);
-        let (value, tangent) = (self.arg(callee), self.tangent_or_zero(callee));
+        if self.quiet && !candidates.iter().any(|found| self.host.is_noisy(&found.0)) {
+            return Ok(HostKind::Apply(self.arg(callee), self.args(args)));
+        }
+        let value = self.arg(callee);
+        let tangent = match self.quiet {
+            true => value.clone(),
+            false => self.tangent_or_zero(callee),
+        };
         let (values, tangents) = (self.args(args), self.carried(args).split_off(args.len()));
+        let (in_function, in_args) = (self.tangent(callee).is_some(), self.active(args));
         let name = HostKind::Intrinsic(Intrinsic::FnName, vec![value.clone()]);
         let name = self.value(HostType::Str, name);
         let mut kind: Option<HostKind> = None;
         for (function, types) in candidates {
-            let block =
-                self.called(&function, &types, (&value, &tangent), (&values, &tangents), gives)?;
+            let function_and_args = ((&value, &tangent), (&values[..], &tangents[..]));
+            let active = (in_function, &in_args[..]);
+            let block = self.called(&function, &types, function_and_args, gives, active)?;
             let is_it = vec![name.clone(), HostArg::Str(function.as_str().to_owned())];
             let is_it = HostKind::Intrinsic(Intrinsic::StrEq, is_it);
             let is_it = self.value(HostType::Scalar(Elem::Bool), is_it);
@@ -72,6 +84,9 @@ impl Dual<'_, '_> {
     /// The types of values and of the tangents of those that have one.
     fn doubled(&self, gives: &[HostDef]) -> Vec<HostType> {
         let types = gives.iter().map(|def| def.ty.clone());
+        if self.quiet {
+            return types.collect();
+        }
         let floats = gives.iter().map(|def| def.ty.clone()).filter(|ty| self.host.carries(ty));
         types.chain(floats).collect()
     }
@@ -101,18 +116,24 @@ impl Dual<'_, '_> {
         &mut self,
         function: &Ident,
         types: &[HostType],
-        (value, tangent): (&HostArg, &HostArg),
-        (values, tangents): (&[HostArg], &[HostArg]),
+        ((value, tangent), (values, tangents)): With<'_>,
         gives: &[HostDef],
+        active: (bool, &[bool]),
     ) -> R<Block> {
-        let dual = self.dual_function(function)?;
+        let captured = types.iter().map(|_| active.0);
+        let active: Vec<bool> = captured.chain(active.1.iter().copied()).collect();
+        let callee = self.callee(function, &active)?;
         let outer = std::mem::take(&mut self.out);
         let captured = self.captures(value, types);
-        let beside = self.captures(tangent, types);
-        let floats = types.iter().zip(beside).filter(|(ty, _)| self.host.carries(ty));
-        let floats: Vec<HostArg> = floats.map(|(_, arg)| arg).collect();
+        let floats: Vec<HostArg> = match self.quiet {
+            true => Vec::new(),
+            false => {
+                let beside = types.iter().zip(self.captures(tangent, types));
+                beside.filter(|(ty, _)| self.host.carries(ty)).map(|(_, arg)| arg).collect()
+            }
+        };
         let all = [&captured[..], values, &floats[..], tangents].concat();
-        let block = self.block_of(HostKind::Call(dual, all), gives);
+        let block = self.block_of(HostKind::Call(callee, all), gives);
         let insts = std::mem::replace(&mut self.out, outer);
         let insts = insts.into_iter().chain(block.insts).collect();
         Ok(Block { insts, ..block })

@@ -1,0 +1,84 @@
+//! Panels: rows of memory that all lanes fill, and the next panel, which is fetched in time.
+//!
+//! A tile of a product goes through one panel for each tile of rows and then through the next one. The
+//! first tile of rows would wait for memory all the way; therefore each round fetches a part of the panel
+//! that comes next, a little with every vector that it loads. Fetching touches no value and may leave the
+//! memory of the buffer: such addresses are ignored.
+
+use einlang_index::{DivOp, Quasi};
+use einlang_loops::ir::{Layout, Subscript};
+use inkwell::values::{BasicValue, VectorValue};
+
+use crate::emit::{Emit, Refused, Result};
+
+/// Into which cache: the second, for a panel waits there for all rows of the one before it.
+const SECOND_CACHE: u64 = 2;
+
+impl<'c> Emit<'c, '_> {
+    /// Fetches what belongs to a load of the part of the next plane that this round of the loop around
+    /// fetches.
+    pub(super) fn fetch_ahead(
+        &mut self,
+        buffer: usize,
+        at: &[Subscript],
+        parts: u32,
+    ) -> Result<()> {
+        let Some((Subscript::Index(plane), inside)) = at.split_first() else { return Ok(()) };
+        let (plane, mut indices) = (self.quasi(plane)?, vec![self.i64(0)]);
+        for subscript in inside {
+            indices.push(self.subscript(subscript)?);
+        }
+        let (parts, stride) = (self.i64(i64::from(parts.max(1))), self.stride(buffer, 0)?);
+        let round = match self.round {
+            Some(var) => self.builder.build_int_unsigned_rem(self.var(var)?, parts, "round")?,
+            None => self.i64(0),
+        };
+        let next = self.mul(self.add(plane, self.i64(1))?, stride)?;
+        let part = self.builder.build_int_unsigned_div(stride, parts, "part")?;
+        let first = self.add(next, self.mul(part, round)?)?;
+        let inside = self.position(buffer, &indices)?;
+        let inside = self.builder.build_int_unsigned_div(inside, parts, "inside")?;
+        let bytes = i64::from(self.kernel.buffers[buffer].elem.bits().max(8) / 8);
+        let offset = self.mul(self.add(first, inside)?, self.i64(bytes))?;
+        let pointer = self.context.ptr_type(Default::default());
+        let data = self.builder.build_load(pointer, self.buffers[buffer].data, "data")?;
+        let data =
+            self.builder.build_ptr_to_int(data.into_pointer_value(), self.i64_type(), "data")?;
+        let place = self.builder.build_int_add(data, offset, "ahead")?;
+        let place = self.builder.build_int_to_ptr(place, pointer, "ahead")?;
+        let number = |value: u64| self.context.i32_type().const_int(value, false).into();
+        let args = [place.into(), number(0), number(SECOND_CACHE), number(1)];
+        let missing = || Refused("LLVM has no `llvm.prefetch`".to_owned());
+        let found = inkwell::intrinsics::Intrinsic::find("llvm.prefetch").ok_or_else(missing)?;
+        let types = [place.as_basic_value_enum().get_type()];
+        let function = found.get_declaration(&self.module, &types).ok_or_else(missing)?;
+        self.builder.build_call(function, &args, "ahead")?;
+        Ok(())
+    }
+
+    /// The lanes that a load must keep to. A row of a panel that has as many elements as there are lanes is
+    /// loaded as a whole: what no lane asked for counts nowhere.
+    pub(super) fn mask_of_load(&self, buffer: usize, at: &[Subscript]) -> Option<VectorValue<'c>> {
+        let lanes = self.lanes.as_ref()?;
+        let mask = lanes.mask?;
+        let of = &self.kernel.buffers[buffer];
+        let (Some(dim), Some(Subscript::Index(last))) = (of.dims.last(), at.last()) else {
+            return Some(mask);
+        };
+        let width = i64::from(lanes.width);
+        let row = dim.layout == Layout::Full && dim.extent.as_constant() == Some(width);
+        let whole = row && of.elem.is_float() && !lanes.divided && is_rest(last, width);
+        if whole && lanes.steps.of(last) == Some(1) { None } else { Some(mask) }
+    }
+}
+
+/// Whether an expression is the rest of a division by a number, and nothing else: with lanes that lie
+/// together, the first one has none.
+fn is_rest(expr: &Quasi, by: i64) -> bool {
+    let alone = expr.affine().terms().is_empty() && expr.affine().constant_part() == 0;
+    let rest = match expr.divisions() {
+        [(division, 1)] => division.op == DivOp::FloorMod && division.divisor == by,
+        _ => false,
+    };
+    alone && rest
+}
