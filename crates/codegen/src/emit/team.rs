@@ -175,11 +175,12 @@ impl<'c> Emit<'c, '_> {
             values: std::mem::take(&mut self.values),
             buffers: std::mem::take(&mut self.buffers),
             threads: std::mem::replace(&mut self.threads, in_team.then_some(threads)),
+            round: self.round.take(),
         };
-        let (known, round) = (self.known.clone(), self.round.take());
+        let known = self.known.clone();
         self.at(body);
         let made = self.part_body(part, types, from, &outer, inside);
-        (self.known, self.round) = (known, round);
+        self.known = known;
         self.at(entry);
         self.builder.build_unconditional_branch(body)?;
         self.function = outer.function;
@@ -191,6 +192,7 @@ impl<'c> Emit<'c, '_> {
         self.values = outer.values;
         self.buffers = outer.buffers;
         self.threads = outer.threads;
+        self.round = outer.round;
         if let Some(block) = outer_at {
             self.at(block);
         }
@@ -300,6 +302,7 @@ struct Outer<'c> {
     values: HashMap<u32, BasicValueEnum<'c>>,
     buffers: Vec<super::memory::Slots<'c>>,
     threads: Option<Threads<'c>>,
+    round: Option<Var>,
 }
 
 /// The buffers that get memory in a team and keep it.

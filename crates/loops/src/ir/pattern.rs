@@ -290,7 +290,7 @@ impl Reader<'_> {
             Stmt::Load { result, buffer, at, access } => {
                 let (site, marked) = match access {
                     Access::Proved => (-1, false),
-                    Access::Ahead(rounds) => (-2 - i64::from(*rounds), false),
+                    Access::Ahead(parts) => (-2 - i64::from(*parts), false),
                     Access::Site(site, marked) => (i64::from(site.0), *marked),
                 };
                 self.say(&[4, site, i64::from(marked)]);
