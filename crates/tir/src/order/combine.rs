@@ -17,13 +17,8 @@ const MAX_TRIES: usize = 2_000;
 /// How many pairs of forms are looked at for one loop.
 const MAX_PAIRS: usize = 20_000;
 
-/// How many steps the search takes for one form of the first binding, before it tries the next one. A form that
-/// is wrong for the first binding, such as the wrong direction of time, often shows only after all combinations
-/// of the others; where steps ran out, there is another round with more of them.
-const STEPS: [usize; 3] = [1_000, 10_000, 100_000];
-
-/// How many steps all rounds take together.
-const MAX_STEPS: usize = 300_000;
+/// How many steps the search takes.
+const MAX_STEPS: usize = 2_000_000;
 
 /// One coefficient vector per binding.
 pub(super) type Forms = BTreeMap<usize, Vec<i64>>;
@@ -54,8 +49,6 @@ pub(super) struct Combinations<'a> {
     n_tries: usize,
     n_pairs: usize,
     n_steps: usize,
-    /// How many steps are left for this form of the first binding.
-    left: usize,
 }
 
 impl<'a> Combinations<'a> {
@@ -81,33 +74,12 @@ impl<'a> Combinations<'a> {
             let known = vec![Vec::new(); lists[first].1.len()];
             pairs[second].push(Pair { first, reads, known });
         }
-        Combinations { lists, pairs, least, n_tries: 0, n_pairs: 0, n_steps: 0, left: 0 }
+        Combinations { lists, pairs, least, n_tries: 0, n_pairs: 0, n_steps: 0 }
     }
 
     /// The first answer that one of the combinations gives.
     pub(super) fn search<R>(mut self, visit: &mut dyn FnMut(Forms) -> Option<R>) -> Option<R> {
-        let n_first = self.lists.first().map_or(0, |(_, candidates)| candidates.len());
-        for steps in STEPS {
-            let mut is_complete = true;
-            for first in 0..n_first {
-                self.left = steps;
-                let found = self.extend(&mut vec![first], &mut Vec::new(), visit);
-                if found.is_some() {
-                    return found;
-                }
-                is_complete &= self.left > 0;
-            }
-            if is_complete || self.has_enough() {
-                return None;
-            }
-        }
-        None
-    }
-
-    /// Whether nothing more is tried.
-    fn has_enough(&self) -> bool {
-        let is_long = self.n_steps >= MAX_STEPS;
-        is_long || self.n_tries >= MAX_TRIES || self.n_pairs >= MAX_PAIRS
+        self.extend(&mut Vec::new(), &mut Vec::new(), visit)
     }
 
     fn extend<R>(
@@ -123,11 +95,11 @@ impl<'a> Combinations<'a> {
             return visit(self.lists.iter().zip(chosen.iter()).map(pick).collect());
         };
         for number in 0..candidates.len() {
-            if self.left == 0 || self.has_enough() {
+            self.n_steps += 1;
+            let is_long = self.n_steps >= MAX_STEPS;
+            if is_long || self.n_tries >= MAX_TRIES || self.n_pairs >= MAX_PAIRS {
                 return None;
             }
-            self.left -= 1;
-            self.n_steps += 1;
             let n_slacks = slacks.len();
             let bounded = (0..self.pairs[at].len()).all(|pair| {
                 let more = self.between(pair, chosen, (at, number));
