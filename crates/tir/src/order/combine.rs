@@ -18,7 +18,7 @@ const MAX_TRIES: usize = 2_000;
 const MAX_PAIRS: usize = 20_000;
 
 /// How many steps the search takes.
-const MAX_STEPS: usize = 2_000_000;
+const MAX_STEPS: usize = 10_000_000;
 
 /// One coefficient vector per binding.
 pub(super) type Forms = BTreeMap<usize, Vec<i64>>;
