@@ -126,3 +126,8 @@ fn weights_of_rows() {
 fn triangles_and_small_matrices() {
     check("triangle", "loss,slope_x,slope_l,spread,slope_f");
 }
+
+#[test]
+fn filters_and_tangents() {
+    check("filter", "y,z,g,h,end,bend");
+}

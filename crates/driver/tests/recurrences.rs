@@ -6,14 +6,17 @@
 //! einlang-driver --test recurrences -- --nocapture` tries more and prints how often a window was
 //! found.
 
+#[path = "recurrence/build.rs"]
+mod build;
 mod recurrence;
 #[path = "recurrence/shake.rs"]
 mod shake;
 #[path = "recurrence/strings.rs"]
 mod strings;
 
+use build::build;
 use einlang_driver::run::{Executable, Failure, RunOptions};
-use einlang_driver::{Backend, Session, StoragePlan};
+use einlang_driver::{Backend, StoragePlan};
 use einlang_interp::io::MemoryIo;
 use einlang_interp::value::HostValue;
 use einlang_loops::decide::{Storage, is_legal};
@@ -21,8 +24,6 @@ use einlang_loops::ir::{parse_kernel, verify};
 use einlang_loops::plan::{Choices, plan};
 use einlang_loops::schedule::{Compute, Layout, Schedule, parse_schedules};
 use einlang_loops::window::{StorageReport, analyse_program};
-use einlang_sema::shapes::Options;
-use einlang_source::MemoryWorld;
 use einlang_testkit::generate::Source;
 use einlang_tir::module::Module;
 
@@ -53,14 +54,6 @@ fn run(executable: &Executable, options: &RunOptions) -> Ended {
         }
         Err(Failure::Usage { message, .. } | Failure::Bug(message)) => Err(message),
     }
-}
-
-fn build(text: &str) -> Option<Executable> {
-    let world = MemoryWorld::new();
-    let options = Options { outputs: Some(vec!["o".to_owned()]), ..Options::default() };
-    let mut session = Session::new(&world).with_options(options);
-    let file = session.add_text("generated.ein", text);
-    session.build(file).ok()
 }
 
 #[derive(Default, Debug)]

@@ -1,33 +1,26 @@
 //! Schedules near a schedule change nothing but the time, the search finds the fastest of them, and what it
 //! found is used where it is legal.
 
+#[path = "recurrence/build.rs"]
+mod build;
 mod recurrence;
 
 use std::time::{Duration, Instant};
 
+use build::build;
 use einlang_driver::run::{Executable, RunOptions};
 use einlang_driver::tune::{Found, Store, Trial, search};
-use einlang_driver::{Backend, Output, Schedule, Session, Tuned};
+use einlang_driver::{Backend, Output, Schedule, Tuned};
 use einlang_interp::io::MemoryIo;
 use einlang_loops::plan::{Choices, plan};
 use einlang_loops::schedule::{Nest, Role, parse_schedules};
 use einlang_loops::tune::neighbours;
-use einlang_sema::shapes::Options;
-use einlang_source::MemoryWorld;
 use einlang_testkit::generate::Source;
 
 const MATRICES: &str = "input n: i32 = 19;
 let a[i in 0..n, j in 0..n] = (i * 31 + j * 17) % 13;
 let o[i, j] = sum[k](a[i, k] * a[k, j]);
 ";
-
-fn build(text: &str) -> Option<Executable> {
-    let world = MemoryWorld::new();
-    let options = Options { outputs: Some(vec!["o".to_owned()]), ..Options::default() };
-    let mut session = Session::new(&world).with_options(options);
-    let file = session.add_text("generated.ein", text);
-    session.build(file).ok()
-}
 
 fn outputs(executable: &Executable, options: &RunOptions) -> Option<Vec<Output>> {
     executable.run(options, &mut MemoryIo::default()).ok().map(|outcome| outcome.outputs)

@@ -129,3 +129,26 @@ pub(super) fn is_function(op: Op) -> bool {
     let cheap = matches!(op, Op::Sqrt | Op::Exp | Op::Log);
     (Op::Cbrt..=Op::Lgamma).contains(&op) && !cheap || op == Op::Pow
 }
+
+/// How many operations a block has, each loop being run through once, if an elementary function counts for so
+/// many.
+pub(super) fn weight(block: &Block, function: usize) -> usize {
+    let inside = |block: &Block| weight(block, function);
+    let of = |stmt: &Stmt| match stmt {
+        Stmt::Op { op: Op::Exp | Op::Log, .. } => function,
+        Stmt::Op { op, .. } if is_function(*op) => function,
+        Stmt::Bind { .. } => 0,
+        Stmt::If { then, otherwise, .. } => inside(then) + inside(otherwise),
+        Stmt::Loop(of) => inside(&of.body),
+        Stmt::Fold(fold) => {
+            let combined = match &fold.combine {
+                Combine::Block { block, .. } => inside(block),
+                _ => 1,
+            };
+            inside(&fold.body) + combined
+        }
+        Stmt::Team(block) => inside(block),
+        _ => 1,
+    };
+    block.stmts.iter().map(of).sum()
+}

@@ -11,13 +11,14 @@ use std::collections::HashMap;
 
 use einlang_index::{Affine, Var, VarKind};
 use einlang_loops::ir::{
-    Block, BufferId, Combine, Kernel, Loop, Pattern, Stmt, blocks, loose_pattern_of, pattern_of,
+    Block, BufferId, Kernel, Loop, Pattern, Stmt, blocks, loose_pattern_of, pattern_of,
     with_offsets,
 };
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::FunctionValue;
 
+use super::estimate::weight;
 use super::team::{Given, Part};
 use super::{Emit, Refused, Result};
 use crate::jit::ENTRY;
@@ -41,7 +42,7 @@ pub(super) struct Pieces<'c> {
 impl Pieces<'_> {
     /// The pieces of a kernel.
     pub(super) fn of(kernel: &Kernel) -> Self {
-        let open = weight(&kernel.body) >= LARGE;
+        let open = weight(&kernel.body, 1) >= LARGE;
         let mut alike = HashMap::new();
         if open {
             gather(kernel, &kernel.body, &mut alike);
@@ -91,7 +92,7 @@ fn columns(lists: &[Vec<Option<Affine>>]) -> Vec<Option<u32>> {
 
 /// Whether a loop may become a piece.
 fn is_candidate(of: &Loop) -> bool {
-    (of.own || of.role.is_free()) && weight(&of.body) >= LEAST
+    (of.own || of.role.is_free()) && weight(&of.body, 1) >= LEAST
 }
 
 impl<'c> Emit<'c, '_> {
@@ -181,23 +182,4 @@ impl<'c> Emit<'c, '_> {
         function.add_attribute(AttributeLoc::Function, attribute);
         Ok(function)
     }
-}
-
-/// How many statements a block has, at any depth.
-fn weight(block: &Block) -> usize {
-    let of = |stmt: &Stmt| match stmt {
-        Stmt::If { then, otherwise, .. } => weight(then) + weight(otherwise),
-        Stmt::Loop(of) => weight(&of.body),
-        Stmt::Fold(fold) => {
-            let combined = match &fold.combine {
-                Combine::Block { block, .. } => weight(block),
-                _ => 1,
-            };
-            weight(&fold.body) + combined
-        }
-        Stmt::Team(block) => weight(block),
-        Stmt::Bind { .. } => 0,
-        _ => 1,
-    };
-    block.stmts.iter().map(of).sum()
 }

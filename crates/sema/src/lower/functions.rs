@@ -116,19 +116,8 @@ impl<'p> Lower<'p> {
         let mut params = Vec::new();
         let known = self.take_captures(&captures, &mut params)?;
         let parent = instance.parent.map(|parent| Rc::new(self.frames_from(parent, &known)));
-        let mut frame = Frame::new(id, instance.body, parent);
-        let mut values = Vec::new();
-        for (at, param) in self.params_of(id).iter().enumerate() {
-            let ty = instance.params.get(at).cloned().unwrap_or(Ty::Error);
-            let host = self.param(&ty, &mut params)?;
-            let value = self.lifted(host, &ty, "param")?;
-            values.push(value.clone());
-            let outer = std::mem::replace(&mut self.frame, frame);
-            let bound = self.bind_pattern(&param.pattern, &value, &ty);
-            frame = std::mem::replace(&mut self.frame, outer);
-            bound?;
-        }
-        frame.params = Rc::new(values);
+        let frame = Frame::new(id, instance.body, parent);
+        let frame = self.take_params(id, frame, &mut params)?;
         let Some(value) = self.value_of(id) else {
             return unsupported(self.here, "a function without a body");
         };
@@ -151,6 +140,29 @@ impl<'p> Lower<'p> {
         let body = self.finish_body(body);
         let rule = self.host_rule(id, &name, captures.len());
         Ok(HostFn { name, results, body, rule, loc: loc(self.here) })
+    }
+
+    /// The activation of a function with its written parameters.
+    pub(super) fn take_params(
+        &mut self,
+        id: InstanceId,
+        mut frame: Frame<'p>,
+        params: &mut Vec<HostDef>,
+    ) -> R<Frame<'p>> {
+        let instance = self.typed.instance(id);
+        let mut values = Vec::new();
+        for (at, param) in self.params_of(id).iter().enumerate() {
+            let ty = instance.params.get(at).cloned().unwrap_or(Ty::Error);
+            let host = self.param(&ty, params)?;
+            let value = self.lifted(host, &ty, "param")?;
+            values.push(value.clone());
+            let outer = std::mem::replace(&mut self.frame, frame);
+            let bound = self.bind_pattern(&param.pattern, &value, &ty);
+            frame = std::mem::replace(&mut self.frame, outer);
+            bound?;
+        }
+        frame.params = Rc::new(values);
+        Ok(frame)
     }
 
     /// Parameters for what a function captures, by the instances that have it.

@@ -65,24 +65,16 @@ impl<'p> Lower<'p> {
         let mut params = Vec::new();
         let frames = self.take_captures(&captures, &mut params)?;
         let parent = instance.parent.map(|parent| Rc::new(self.frames_from(parent, &frames)));
-        let mut frame = Frame::new(id, instance.body, parent);
+        let frame = Frame::new(id, instance.body, parent);
+        let mut frame = self.take_params(id, frame, &mut params)?;
         let mut tangents: HashMap<LocalId, Val<'p>> = HashMap::new();
-        let mut values = Vec::new();
         let written = self.params_of(id);
-        for (at, param) in written.iter().enumerate() {
-            let ty = instance.params.get(at).cloned().unwrap_or(Ty::Error);
-            let host = self.param(&ty, &mut params)?;
-            let value = self.lifted(host, &ty, "param")?;
-            values.push(value.clone());
-            let outer = std::mem::replace(&mut self.frame, frame);
-            let bound = self.bind_pattern(&param.pattern, &value, &ty);
-            frame = std::mem::replace(&mut self.frame, outer);
-            bound?;
-            if rule.reverse && at + 1 == written.len() {
-                super::order::pattern_locals(&param.pattern, &mut |local| {
-                    tangents.insert(local, value.clone());
-                });
-            }
+        if let (true, Some(param), Some(value)) =
+            (rule.reverse, written.last(), frame.params.last())
+        {
+            super::order::pattern_locals(&param.pattern, &mut |local| {
+                tangents.insert(local, value.clone());
+            });
         }
         for (param, ty) in written.iter().zip(&instance.params).filter(|_| !rule.reverse) {
             if matches!(ty, Ty::Fn(_)) {
@@ -98,7 +90,6 @@ impl<'p> Lower<'p> {
         let host = self.param(&ret, &mut params)?;
         let result = self.lifted(host, &ret, "result")?;
         self.bind_host_result(&mut frame, result);
-        frame.params = Rc::new(values);
         frame.tangents = Some(Rc::new(tangents));
         let Some(value) = self.value_of(id) else {
             return unsupported(self.here, "a rule without a body");
