@@ -190,10 +190,16 @@ def test_python_can_be_forbidden(helpers):
     assert caught.value.code == "E0111" and not helpers.seen
 
 
-def test_the_command_line_has_no_python():
+def test_the_command_line_has_python_on_request():
     run = [sys.executable, "-m", "einlang"]
-    text = "use python::math::sqrt; let y = sqrt(2.0) as f64;"
+    text = "use python::math::sqrt; let y = sqrt(2.25) as f64; print(y);"
     done = subprocess.run([*run, "run", "-c", text], capture_output=True, text=True)
     assert done.returncode == 1 and "E0111" in done.stderr and "einlang.run" in done.stderr
+    done = subprocess.run([*run, "run", "--allow-python", "-c", text], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "1.5\n"), done.stderr
+    text = "let y = python::math::sqrt(-1.0) as f64; print(y);"
+    done = subprocess.run([*run, "run", "--allow-python", "-c", text], capture_output=True, text=True)
+    assert done.returncode == 1 and "E0907" in done.stderr and "ValueError" in done.stderr
+    text = "use python::math::sqrt; let y = sqrt(2.0) as f64;"
     done = subprocess.run([*run, "check", "-c", text], capture_output=True, text=True)
     assert done.returncode == 0 and "no errors" in done.stderr

@@ -30,7 +30,7 @@ mod terminal;
 use std::ffi::OsString;
 
 use clap::{CommandFactory, FromArgMatches};
-use einlang_driver::DiskWorld;
+use einlang_driver::{DiskWorld, Executable, Python};
 
 use args::Cli;
 use exit::{Exit, Stop};
@@ -40,15 +40,25 @@ use terminal::Terminal;
 struct Shell {
     terminal: Terminal,
     world: DiskWorld,
+    /// The Python that runs the command line.
+    python: Option<Host>,
 }
+
+/// The Python around the command line, for one program.
+pub type Host = fn(&Executable) -> Box<dyn Python>;
 
 /// Runs a command line, whose first word is the name of the program.
 pub fn main(args: Vec<OsString>) -> u8 {
-    bug::guard(|| start(args)) as u8
+    bug::guard(|| start(args, None)) as u8
+}
+
+/// The same inside of Python, whose functions programs may call.
+pub fn main_in(python: Host, args: Vec<OsString>) -> u8 {
+    bug::guard(move || start(args, Some(python))) as u8
 }
 
 /// Reads the arguments and runs the command.
-fn start(args: Vec<OsString>) -> Exit {
+fn start(args: Vec<OsString>, python: Option<Host>) -> Exit {
     terminal::choose_color_early(&args);
     let grammar = Cli::command();
     let expanded = match shorthand::expand(&grammar, args) {
@@ -58,7 +68,7 @@ fn start(args: Vec<OsString>) -> Exit {
     let matches = grammar.try_get_matches_from(expanded);
     match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => {
-            let shell = Shell { terminal: Terminal::new(&cli.global), world: DiskWorld };
+            let shell = Shell { terminal: Terminal::new(&cli.global), world: DiskWorld, python };
             end(&shell.terminal, commands::run(&cli.command, &shell))
         }
         Err(answer) => {

@@ -63,11 +63,15 @@ fn assert_close(right: &Value, found: &Value, rounding: f64, what: &str) {
 
 /// Only what is wanted is observed, so that the rest may be kept in windows or not at all.
 fn check(family: &str, wanted: &str) {
+    check_at(family, wanted, EXTENTS);
+}
+
+fn check_at(family: &str, wanted: &str, all: &[[usize; 3]]) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/families");
     let text = std::fs::read_to_string(root.join(format!("{family}.ein"))).expect("the program");
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("main.ein");
-    for (number, extents) in EXTENTS.iter().enumerate() {
+    for (number, extents) in all.iter().enumerate() {
         let elem = if number % 2 == 0 { "f64" } else { "f32" };
         let mut text = text.replace("real", elem);
         // Every other program knows its lengths.
@@ -95,6 +99,16 @@ fn check(family: &str, wanted: &str) {
 #[test]
 fn contractions() {
     check("contraction", "product,nearest,distance,turned,mixed,loss,slope_a,slope_b");
+}
+
+/// One less and one more than a block of terms, and than the rows that go through it.
+#[test]
+fn long_sums() {
+    let extents =
+        [[74, 515, 3], [73, 257, 5], [2, 256, 33], [0, 300, 2], [75, 0, 3], [145, 255, 1]];
+    let wanted = "product,layer,nearest,counted,gram,strided,batch,slope_a,slope_b";
+    check_at("long_sums", wanted, &extents);
+    check_at("long_sums", "across", &[[515, 74, 1], [257, 5, 1]]);
 }
 
 #[test]

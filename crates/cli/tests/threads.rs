@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use einlang_codegen::Llvm;
 use einlang_driver::{
-    Executable, Failure, Native, Permits, Printer, ProjectIo, RunOptions, Session, Threads,
+    Executable, Failure, Given, Kept, Native, Permits, Printer, ProjectIo, RunOptions, Session,
+    Threads,
 };
 use einlang_source::MemoryWorld;
 
@@ -188,4 +189,73 @@ print(sum[i](z[i]));
             assert_eq!(right, run(&executable, &options(n_threads, native)));
         }
     }
+}
+
+/// Several tiles of time and of rows. All numbers are whole, so the oracle has the same.
+const STENCILS: &str = "input steps: i32 = 21;
+fn plane(n: i64, m: i64, steps: i32) -> [f64; N, M] {
+    let first[i in 0..n, j in 0..m] = ((i * 7 + j * 5) % 11) as f64;
+    let u[0, i in 0..n, j in 0..m] = first[i, j];
+    let u[t in 1..steps + 1, i in 0..n, j in 0..m] = {
+        let here = u[t - 1, i, j];
+        here + u[t - 1, i - 1, j else here] - u[t - 1, i + 1, j - 1 else 2.0]
+    };
+    u[steps]
+}
+fn space(n: i64, steps: i32) -> [f64; N, N, N] {
+    let u[0, i in 0..n, j in 0..n, k in 0..n] = ((i * 7 + j * 5 + k * 3) % 11) as f64;
+    let u[t in 1..steps + 1, i in 0..n, j in 0..n, k in 0..n] = u[t - 1, i, j, k];
+    let u[t in 1..steps + 1, i in 1..n - 1, j in 1..n - 1, k in 1..n - 1] = u[t - 1, i - 1, j, k]
+        + u[t - 1, i + 1, j, k] - u[t - 1, i, j, k] + u[t - 1, i, j, k + 1];
+    u[steps]
+}
+let flat = plane(71, 6, steps);
+let wide = space(11, steps);
+";
+
+#[test]
+fn tiles_of_steps_change_nothing() {
+    let world = MemoryWorld::new().with("main.ein", STENCILS.to_owned());
+    let executable = build(&world);
+    let (plain, turns) = (native(Llvm::default()), native(Llvm::default().in_turns()));
+    for steps in [1, 7, 8, 21] {
+        let given = vec![("steps".to_owned(), Given::Text(steps.to_string()))];
+        let right =
+            run(&executable, &RunOptions { inputs: given.clone(), ..RunOptions::default() });
+        assert!(right.is_ok(), "{right:?}");
+        for (n_threads, native) in [(1, &plain), (2, &plain), (2, &turns), (3, &turns)] {
+            let with = RunOptions { inputs: given.clone(), ..options(n_threads, native) };
+            assert_eq!(right, run(&executable, &with), "{steps} steps on {n_threads} threads");
+        }
+    }
+}
+
+/// Code that is kept was made for a small call: a large one gets its threads, and the same numbers.
+#[test]
+fn more_work_than_before_is_divided() {
+    let text = "input first: [f64; N];
+fn power(first: [f64; N]) -> [f64; N] {
+    let x[0, i] = first[i];
+    let x[t in 1..20, i in 0..N] = 0.5 * x[t - 1, i] + x[t - 1, N - 1 - i];
+    x[19]
+}
+let end = power(first);
+";
+    let world = MemoryWorld::new().with("main.ein", text.to_owned());
+    let executable = build(&world);
+    let llvm = native(Llvm::default());
+    let run_with = |n: usize, options: RunOptions| {
+        let first: Vec<String> = (0..n).map(|i| format!("{}.0", i % 13)).collect();
+        let first = format!("[{}]", first.join(", "));
+        let inputs = vec![("first".to_owned(), Given::Text(first))];
+        run(&executable, &RunOptions { inputs, ..options }).expect("it runs")
+    };
+    let mut kept = options(2, &llvm);
+    kept.limits.threads.least_work = 60_000;
+    kept.limits.kept = Kept::new();
+    for n in [30, 200_000, 40, 200_000] {
+        assert_eq!(run_with(n, kept.clone()), run_with(n, options(1, &llvm)), "{n}");
+    }
+    // One kernel for one thread, the same for small calls, and the divided one for large calls.
+    assert_eq!(llvm.0.made().compiled, 2, "{:?}", llvm.0.made());
 }

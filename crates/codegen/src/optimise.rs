@@ -91,7 +91,7 @@ fn optimise(module: &Module<'_>, machine: &TargetMachine) -> Result<(), String> 
     let options = PassBuilderOptions::create();
     options.set_loop_vectorization(true);
     // Sums are vectors as they are emitted, and little else is found for how long it takes to look.
-    options.set_loop_slp_vectorization(false);
+    options.set_loop_slp_vectorization(has(module, SMALL));
     options.set_loop_unrolling(true);
     module.run_passes(passes(module), machine, options).map_err(|e| e.to_string())
 }
@@ -114,6 +114,10 @@ fn sanitise(module: &Module<'_>, machine: &TargetMachine) -> Result<(), String> 
 /// usual passes.
 pub(crate) const CHOSEN: &str = "einlang-chosen";
 
+/// The attribute of functions with small buffers on the stack. What is done with them is written out, and
+/// operations that lie side by side become vectors.
+pub(crate) const SMALL: &str = "einlang-small";
+
 /// A kernel of more instructions gets few passes in any case: it is not one hot loop, and more would take
 /// longer than most runs of it.
 const LARGE: usize = 3000;
@@ -124,6 +128,13 @@ const FEW: &str = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-ve
     function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,\
     loop-mssa(loop-rotate,licm),simplifycfg,gvn,instcombine<no-verify-fixpoint>,simplifycfg,\
     loop-mssa(licm),dse,adce)";
+
+/// The same for small buffers.
+const FEW_AND_SIDE_BY_SIDE: &str = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>),\
+    cgscc(inline),\
+    function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,\
+    loop-mssa(loop-rotate,licm),simplifycfg,gvn,instcombine<no-verify-fixpoint>,simplifycfg,\
+    loop-mssa(licm),slp-vectorizer,instcombine<no-verify-fixpoint>,dse,adce)";
 
 /// How many instructions a function has.
 pub(crate) fn n_instructions(function: FunctionValue<'_>) -> usize {
@@ -139,13 +150,18 @@ pub(crate) fn drop_others(module: &Module<'_>) -> Result<(), String> {
 
 /// The passes for a module.
 fn passes(module: &Module<'_>) -> &'static str {
-    let chosen =
-        |f: FunctionValue<'_>| f.get_string_attribute(AttributeLoc::Function, CHOSEN).is_some();
     let n: usize = module.get_functions().map(n_instructions).sum();
-    match module.get_functions().any(chosen) || n > LARGE {
+    match has(module, CHOSEN) || n > LARGE {
+        true if has(module, SMALL) => FEW_AND_SIDE_BY_SIDE,
         true => FEW,
         false => "default<O2>",
     }
+}
+
+/// Whether some function of a module has an attribute.
+fn has(module: &Module<'_>, attribute: &str) -> bool {
+    let has = |f: FunctionValue<'_>| f.get_string_attribute(AttributeLoc::Function, attribute);
+    module.get_functions().any(|function| has(function).is_some())
 }
 
 /// The object of a module.

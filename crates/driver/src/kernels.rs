@@ -60,7 +60,7 @@ fn show(plan: &Plan, view: &View<'_>, form: Form) -> String {
         Form::Loops => return plan.kernel.to_string(),
         Form::Teams => {
             let mut kernel = plan.kernel.clone();
-            divide_work(&mut kernel, 0);
+            divide_work(&mut kernel, 0, &[]);
             return kernel.to_string();
         }
         Form::Code(code) => code,

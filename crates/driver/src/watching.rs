@@ -3,7 +3,7 @@
 //! The pass that watches rules adds outputs to tensor modules; here each `run` of such a module
 //! hands them on, and what was observed becomes warnings.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use einlang_interp::report::Report;
 use einlang_source::{Code, Diagnostic, Diagnostics, Span};
@@ -19,7 +19,8 @@ pub(crate) struct Watches(Vec<(String, Watch)>);
 
 impl Watches {
     /// Adds what watches the rules of a program. It has to be differentiated afterwards.
-    pub(crate) fn add(program: &mut Program) -> Watches {
+    /// Those of host functions are watched already.
+    pub(crate) fn add(program: &mut Program, on_host: Vec<Watch>) -> Watches {
         let mut all = Vec::new();
         let mut by_module: HashMap<Ident, Vec<String>> = HashMap::new();
         for module in &mut program.modules {
@@ -40,6 +41,8 @@ impl Watches {
                 observe(&mut function.body, &by_module, &mut next);
             }
         }
+        let on_host = on_host.into_iter().map(|watch| (watch.output.as_str().to_owned(), watch));
+        all.splice(0..0, on_host);
         Watches(all)
     }
 
@@ -47,8 +50,11 @@ impl Watches {
     pub(crate) fn warnings(&self, report: &Report, place: Span) -> Diagnostics {
         let observed = report.observed();
         let mut found = Diagnostics::default();
+        // The host and modules may call the same function.
+        let mut named: HashSet<&Ident> = HashSet::new();
         for (key, watch) in &self.0 {
-            if observed.get(key).is_some_and(|fault| *fault > 1.0) {
+            if observed.get(key).is_some_and(|fault| *fault > 1.0) && named.insert(&watch.function)
+            {
                 let name = watch.function.as_str();
                 let name = name.split('.').next().unwrap_or(name);
                 let message = format!("the rule of `{name}` contradicts its values");

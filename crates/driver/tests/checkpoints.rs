@@ -129,6 +129,22 @@ fn memory_grows_with_the_root_of_the_steps() {
 }
 
 #[test]
+fn memory_of_a_grid_grows_with_the_root_of_its_rows() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/checkpoint/soft_edit.ein");
+    let text = std::fs::read_to_string(path).expect("a program");
+    built(&text, |executable| {
+        let (wanted, full) = run(executable, &text, 16_384, "none");
+        let (found, least) = run(executable, &text, 16_384, "sqrt");
+        assert!(same(&found, &wanted, false));
+        // Rows of 24 numbers: `c`, `D` and its adjoint, a segment of 256 each and a few rows around
+        // it, with one flag a point, and a checkpoint of a row for each of 64 segments.
+        let row = 24 * 8;
+        assert!(least < row * (4 * 260 + 2 * 64) + 2000, "{least} bytes");
+        assert!(full > 3 * row * 16_384 && full > 30 * least, "{least} of {full} bytes");
+    });
+}
+
+#[test]
 fn the_budget_is_what_is_kept_at_most() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/checkpoint/scalar.ein");
     let text = std::fs::read_to_string(path).expect("a program");

@@ -5,9 +5,10 @@
 use std::path::Path;
 
 use einlang_driver::{Session, Stage};
-use einlang_loops::ir::{parse_kernel, verify};
+use einlang_loops::ir::{Kernel, Size, parse_kernel, verify};
 use einlang_loops::plan::{Choices, plan};
 use einlang_loops::schedule::parse_schedules;
+use einlang_loops::threads::{divide_work, has_teams};
 use einlang_source::MemoryWorld;
 use einlang_testkit::fixtures::{Program, check};
 
@@ -127,4 +128,56 @@ let last = power(a, first);
         assert_eq!(schedule.contains(" stack;"), small, "{schedule}");
         assert_eq!(verify(&planned.kernel), []);
     }
+}
+
+/// Steps that are too short for threads stay with one, whatever their number; what stands beside them is
+/// divided, and longer steps are.
+#[test]
+fn steps_are_divided_where_that_is_worth_it() {
+    let text = "input a: [f64; S, S];
+input first: [f64; S];
+input many: [f64; N];
+fn power(a: [f64; S, S], first: [f64; S]) -> [f64; S] {
+    let x[0, i in 0..S] = first[i];
+    let x[t in 1..1000, i in 0..S] = sum[j](a[i, j] * x[t - 1, j]);
+    x[999]
+}
+let last = power(a, first);
+let others[i] = exp(sin(many[i])) + last[0];
+";
+    const LEAST: u64 = 60_000;
+    let world = MemoryWorld::new();
+    let mut session = Session::new(&world);
+    let file = session.add_text("main.ein", text);
+    let Ok(executable) = session.build(file) else { panic!("it is built") };
+    let module = &executable.program().modules[0];
+    let divided = |s: i64, n: i64| {
+        let shape = |rank: usize, name: &str| match name {
+            "many" => vec![n],
+            _ => vec![s; rank],
+        };
+        let inputs = module.inputs.iter();
+        let shapes = inputs.map(|input| shape(input.ty.dims.len(), input.name.as_str())).collect();
+        let choices = Choices { shapes, ..Choices::default() };
+        let mut kernel = plan(module, &choices).expect("it is planned").kernel;
+        let left = divide_work(&mut kernel, LEAST, &choices.shapes);
+        assert_eq!(verify(&kernel), []);
+        (kernel, left)
+    };
+    let barriers = |kernel: &Kernel| kernel.to_string().matches("barrier;").count();
+    let (short, left) = divided(32, 10);
+    assert!(!has_teams(&short) && !left.is_empty());
+    let (beside, left_beside) = divided(32, 1_000_000);
+    assert!(has_teams(&beside) && barriers(&beside) == 0 && !left_beside.is_empty(), "{beside}");
+    let (long, none) = divided(2000, 10);
+    assert!(has_teams(&long) && barriers(&long) > 0 && none.is_empty(), "{long}");
+    let sizes = |s: i64, n: i64| -> Vec<i64> {
+        let shape = |size: &Size| match size {
+            Size::Shape(buffer, _) if short.buffers[buffer.0 as usize].name.as_str() == "many" => n,
+            _ => s,
+        };
+        short.sizes.iter().map(|(_, size)| shape(size)).collect()
+    };
+    let more = |s, n| left.iter().any(|left| left.is_worth_more(&short, &sizes(s, n), LEAST));
+    assert!(!more(33, 20) && more(2000, 10) && more(32, 1_000_000));
 }

@@ -11,7 +11,7 @@
 use crate::affine::Affine;
 use crate::budget::Budget;
 use crate::constraint::Constraint;
-use crate::eliminate::{eliminate, feasible};
+use crate::eliminate::{eliminate, feasible, near};
 use crate::error::{GaveUp, Result, Truth};
 use crate::quasi::Quasi;
 use crate::quasi::lower::lower_all;
@@ -206,7 +206,8 @@ impl Domain {
     pub(crate) fn empty_within(&self, assumptions: &Set, budget: &mut Budget) -> Truth {
         let mut answer = Truth::True;
         for set in &self.sets {
-            let found = set.intersect(assumptions).and_then(|s| feasible(&s, budget));
+            let near = near(assumptions, set.vars());
+            let found = set.intersect(&near).and_then(|s| feasible(&s, budget));
             answer = answer.and(Truth::of(found).negate());
         }
         answer

@@ -23,6 +23,9 @@ use crate::var::{Var, VarKind};
 
 mod equality;
 mod inequality;
+mod parts;
+
+pub(crate) use parts::near;
 
 use inequality::Choice;
 
@@ -115,14 +118,15 @@ pub(crate) fn eliminate(set: &Set, doomed: &[Var], budget: &mut Budget) -> Resul
     if !doomed.iter().any(|v| set.mentions(*v)) {
         return Ok(if set.is_nothing() { Vec::new() } else { vec![set.clone()] });
     }
+    let (touched, rest) = parts::touched(set, doomed);
     let mut results: Vec<Set> = Vec::new();
-    let mut work = vec![System::new(set, doomed)?];
+    let mut work = vec![System::new(&touched, doomed)?];
     while let Some(mut system) = work.pop() {
         if !system.settle(budget)? {
             continue;
         }
         match system.choose() {
-            None => push_new(&mut results, system.into_set()?),
+            None => push_new(&mut results, system.into_set()?.intersect(&rest)?),
             Some(Choice::Congruence(var)) => work.push(system.into_congruence(var)?),
             Some(Choice::Shadow(var)) => match system.shadows(var, budget)? {
                 (dark, None) => work.push(dark),
@@ -148,7 +152,12 @@ pub(crate) fn feasible(set: &Set, budget: &mut Budget) -> Result<bool> {
     if set.is_nothing() || set.is_box() {
         return Ok(!set.is_nothing());
     }
-    feasible_system(System::new(set, &set.vars())?, budget)
+    for part in parts::parts(set).iter().filter(|part| !part.is_box()) {
+        if !feasible_system(System::new(part, &part.vars())?, budget)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn feasible_system(mut system: System, budget: &mut Budget) -> Result<bool> {

@@ -23,7 +23,7 @@ use crate::affine::Affine;
 use crate::budget::Budget;
 use crate::constraint::Constraint;
 use crate::domain::Domain;
-use crate::eliminate::feasible;
+use crate::eliminate::{feasible, near};
 use crate::error::{Result, Truth};
 use crate::minmax::MinMax;
 use crate::quasi::Quasi;
@@ -133,7 +133,9 @@ impl Facts {
         for case in lower_all([goal], free_local)? {
             let broken = case.values[0].scale(-1)?.add_constant(-1)?;
             let ges = case.ges.into_iter().chain([broken]).map(Constraint::Ge);
-            let broken = self.set.intersect(&Set::new(ges)?)?;
+            let broken = Set::new(ges)?;
+            let vars = sets.iter().chain([&broken]).flat_map(Set::vars);
+            let broken = near(&self.set, vars).intersect(&broken)?;
             for set in sets {
                 if feasible(&broken.intersect(set)?, budget)? {
                     return Ok(true);

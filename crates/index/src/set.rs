@@ -88,6 +88,28 @@ impl Set {
         eqs.chain(ges).chain(self.mods.iter().cloned().map(Constraint::Mod))
     }
 
+    /// The expressions of all constraints.
+    pub(crate) fn affines(&self) -> impl Iterator<Item = &Affine> {
+        self.eqs.iter().chain(&self.ges).chain(self.mods.iter().map(|c| &c.expr))
+    }
+
+    /// The constraints as `n` sets: `place` says where one belongs, by its expression; those that
+    /// belong nowhere are left out. What is in normal form stays so in parts.
+    pub(crate) fn divided(&self, n: usize, place: &dyn Fn(&Affine) -> Option<usize>) -> Vec<Set> {
+        let mut sets = vec![Set::everything(); n];
+        let at = |affine: &Affine| place(affine).filter(|at| *at < n);
+        for (at, eq) in self.eqs.iter().filter_map(|eq| Some((at(eq)?, eq))) {
+            sets[at].eqs.push(eq.clone());
+        }
+        for (at, ge) in self.ges.iter().filter_map(|ge| Some((at(ge)?, ge))) {
+            sets[at].ges.push(ge.clone());
+        }
+        for (at, congruence) in self.mods.iter().filter_map(|c| Some((at(&c.expr)?, c))) {
+            sets[at].mods.push(congruence.clone());
+        }
+        sets
+    }
+
     /// How many constraints there are.
     pub(crate) fn size(&self) -> usize {
         self.eqs.len() + self.ges.len() + self.mods.len()
@@ -147,14 +169,12 @@ impl Set {
 
     /// True when `var` occurs.
     pub fn mentions(&self, var: Var) -> bool {
-        let mut affines = self.eqs.iter().chain(&self.ges).chain(self.mods.iter().map(|c| &c.expr));
-        affines.any(|a| a.mentions(var))
+        self.affines().any(|a| a.mentions(var))
     }
 
     /// The variables that occur, each once.
     pub fn vars(&self) -> Vec<Var> {
-        let affines = self.eqs.iter().chain(&self.ges).chain(self.mods.iter().map(|c| &c.expr));
-        let mut vars: Vec<Var> = affines.flat_map(Affine::vars).collect();
+        let mut vars: Vec<Var> = self.affines().flat_map(Affine::vars).collect();
         vars.sort_unstable();
         vars.dedup();
         vars

@@ -222,6 +222,7 @@ impl<'r> NativeMachine<'r> {
         for (at, output) in outputs.iter().enumerate() {
             let number = output.0 as usize;
             let memory = &mut self.memory[number];
+            memory.settle();
             let result = match outputs[at + 1..].contains(output) {
                 true => memory.copied(),
                 false => memory.take(&self.kernel.buffers[number], self.meter),
@@ -260,12 +261,13 @@ impl<'r> NativeMachine<'r> {
         }
     }
 
-    /// Gives a buffer memory for these extents, all zero.
+    /// Gives a buffer memory for these extents, all zero unless the buffer may be left unset.
     pub fn alloc(&mut self, buffer: usize, extents: &[i64]) -> bool {
         if extents.iter().any(|extent| *extent > LARGEST) {
             return self.refused(Err(Fault::Trap(SiteId(u32::MAX))));
         }
-        let done = self.memory[buffer].alloc(&self.kernel.buffers[buffer], extents, self.meter);
+        let done =
+            self.memory[buffer].alloc_room(&self.kernel.buffers[buffer], extents, self.meter);
         self.refused(done.map_err(Fault::from))
     }
 

@@ -55,12 +55,36 @@ macro_rules! storage {
 
             /// Where the first element lies, to be stored to.
             pub(crate) fn first_mut(&mut self) -> *mut u8 {
-                match self { $(Storage::$variant(list) => list.as_mut_ptr().cast(),)* }
+                match self { $(Storage::$variant(list) => list.own().as_mut_ptr().cast(),)* }
             }
 
             /// So many elements, all zero.
             pub(crate) fn zeros(elem: Elem, n: usize) -> Storage {
                 match elem { $(Elem::$variant => Storage::$variant(List::Own(vec![<$native>::default(); n])),)* }
+            }
+
+            /// Room for so many elements that machine code will store; there is none before
+            /// [`Storage::assume_stored`]. Tests find odd values there.
+            pub(crate) fn room(elem: Elem, n: usize) -> Storage {
+                let mut room = Storage::with_capacity(elem, n);
+                if cfg!(debug_assertions) {
+                    room.fill_odd(n);
+                }
+                room
+            }
+
+            fn fill_odd(&mut self, n: usize) {
+                match self {
+                    $(Storage::$variant(list) => {
+                        let $bits = 0x7ff5_a5a5_ffe5_a5a5_u64;
+                        list.own().resize(n, $to);
+                    })*
+                }
+            }
+
+            /// Says that machine code has stored so many elements.
+            pub(crate) fn assume_stored(&mut self, n: usize) {
+                match self { $(Storage::$variant(list) => assume_stored(list.own(), n),)* }
             }
 
             /// Changes the number of elements; new ones are zero.
@@ -126,6 +150,15 @@ storage! {
     BF16 u16, bits => bits as u16, value => u64::from(*value);
     F32 f32, bits => f32::from_bits(bits as u32), value => u64::from(value.to_bits());
     F64 f64, bits => f64::from_bits(bits), value => value.to_bits();
+}
+
+/// Says that machine code has stored so many elements of a list.
+#[allow(unsafe_code)]
+fn assume_stored<T>(list: &mut Vec<T>, n: usize) {
+    assert!(n <= list.capacity(), "invariant: machine code stores inside of the room it was given");
+    // SAFETY: there is room for so many; [`Memory`](crate::bytecode::buffer::Memory) calls this for buffers
+    // of which loop IR says that code which came to its end has stored every element.
+    unsafe { list.set_len(n) }
 }
 
 /// A tensor: rank 0 is a single element.

@@ -33,7 +33,8 @@ impl Tuned {
     /// The schedule of a module.
     fn find(&self, module: &Module) -> Option<Schedule> {
         let found = self.0.as_ref()?.find(&text_of(module))?;
-        Some(Schedule { module: module.name.clone(), ..found })
+        // How many threads are worth it depends on sizes, which are others in every call.
+        Some(Schedule { module: module.name.clone(), alone: false, ..found })
     }
 
     /// Plans a module by what was found for it, if anything was and it is legal, or else as it would be.

@@ -6,21 +6,22 @@
 
 use std::sync::{Arc, Mutex, mpsc};
 
-use einlang_driver::converted;
+use einlang_driver::{Executable, converted};
 use einlang_interp::stop::{Stop, StopCode};
 use einlang_interp::value::HostValue;
-use einlang_tir::host::HostType;
+use einlang_tir::host::{HostType, TypeDecl};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arguments::argument;
-use crate::ready::{Errands, Ready};
+use crate::ready::Errands;
 use crate::results::object;
 
 /// The Python around a program that runs.
 pub(crate) struct Hosted {
-    pub(crate) ready: Arc<Ready>,
+    /// The types of the program.
+    pub(crate) types: Arc<[TypeDecl]>,
     /// What a function raised last.
     pub(crate) raised: Arc<Mutex<Option<PyErr>>>,
     /// The way to the thread that called, if this is another one.
@@ -29,7 +30,7 @@ pub(crate) struct Hosted {
 
 /// One call.
 struct Asked {
-    ready: Arc<Ready>,
+    types: Arc<[TypeDecl]>,
     path: String,
     names: Vec<String>,
     args: Vec<HostValue>,
@@ -57,7 +58,7 @@ impl einlang_driver::Python for Hosted {
         result: &HostType,
     ) -> Result<HostValue, Stop> {
         let asked = Asked {
-            ready: Arc::clone(&self.ready),
+            types: Arc::clone(&self.types),
             path: path.to_owned(),
             names: names.iter().map(|name| (*name).to_owned()).collect(),
             args,
@@ -85,6 +86,12 @@ impl einlang_driver::Python for Hosted {
 }
 
 impl Hosted {
+    /// The Python around the command line.
+    pub(crate) fn of_command(executable: &Executable) -> Box<dyn einlang_driver::Python> {
+        let raised = Arc::new(Mutex::new(None));
+        Box::new(Hosted { types: executable.types().into(), raised, errands: None })
+    }
+
     /// Keeps an exception. One that is meant to end the process ends the program, whatever it catches.
     fn raised(&self, path: &str, error: PyErr) -> Stop {
         let (text, fatal) = Python::attach(|py| {
@@ -117,8 +124,7 @@ impl Asked {
         if self.result == HostType::Tuple(Vec::new()) {
             return Ok(HostValue::tuple(Vec::new()));
         }
-        let types = self.ready.executable.types();
-        let made = argument(&answer, Some(&self.result), types);
+        let made = argument(&answer, Some(&self.result), &self.types);
         let made = made.map_err(|error| Refused::Unfit(error.value(py).to_string()))?;
         converted(&made.value, &self.result).map_err(Refused::Unfit)
     }

@@ -52,7 +52,8 @@ fn _einlang(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Runs the command line and gives its exit code.
 #[pyfunction]
 fn main(py: Python<'_>, args: Vec<String>) -> u8 {
-    py.detach(|| einlang_cli::main(args.into_iter().map(Into::into).collect()))
+    let args = args.into_iter().map(Into::into).collect();
+    py.detach(|| einlang_cli::main_in(hosted::Hosted::of_command, args))
 }
 
 /// The address of the elements that a program would read of an array; none if it would read a copy.

@@ -18,6 +18,7 @@ use einlang_driver::{
 };
 use einlang_interp::value::HostValue;
 use einlang_source::Sources;
+use einlang_tir::host::TypeDecl;
 use einlang_tir::region::InstKind;
 use pyo3::prelude::*;
 
@@ -43,6 +44,7 @@ pub(crate) struct Ready {
     pub(crate) limits: Limits,
     pub(crate) timeout: Option<Duration>,
     pub(crate) permits: Permits,
+    types: Arc<[TypeDecl]>,
     /// Whether it may run on the stack of whoever calls, once its kernels are there.
     flat: bool,
     warm: AtomicBool,
@@ -77,8 +79,8 @@ impl Ready {
                 flat &= !matches!(inst.kind, InstKind::HostCall { .. });
             });
         }
-        let warm = AtomicBool::new(false);
-        Ready { executable, sources, limits, timeout, permits, flat, warm }
+        let (types, warm) = (executable.types().into(), AtomicBool::new(false));
+        Ready { executable, sources, limits, timeout, permits, types, flat, warm }
     }
 
     /// Runs the program without the lock of the interpreter.
@@ -126,7 +128,7 @@ impl Ready {
         raised: &Arc<Mutex<Option<PyErr>>>,
         errands: Option<Errands>,
     ) -> Hosted {
-        Hosted { ready: Arc::clone(self), raised: Arc::clone(raised), errands }
+        Hosted { types: Arc::clone(&self.types), raised: Arc::clone(raised), errands }
     }
 
     fn evaluate(

@@ -48,13 +48,3 @@ fn messages(diagnostics: &Diagnostics) -> String {
 fn programs_are_lowered_as_printed() {
     fixtures::check("tests/lower", "host", |program| lowered(&program.text));
 }
-
-#[test]
-fn what_cannot_be_lowered_is_named() {
-    let text = lowered(
-        "let k = 2.0f64;\nfn f(x: f64) -> f64 { k * x }\n@fn f(x) { k * @x }\n\
-         let a = 3.0f64;\nlet y = f(a);\nprint(@y / @a);\n",
-    );
-    let message = "E0999 not supported yet: a function with a rule that captures bindings";
-    assert!(text.starts_with(message), "{text}");
-}

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use einlang_index::{Domain, Facts, Quasi, Result as IndexResult, Var};
+use einlang_index::{Constraint, Domain, Facts, Quasi, Result as IndexResult, Var};
 
 pub use crate::symbol::{Check, Condition, Relation, Symbol, SymbolSource};
 
@@ -120,6 +120,9 @@ pub struct Rule {
     pub function: Ident,
     /// Whether it is the reverse rule.
     pub reverse: bool,
+    /// So many parameters come first of which the rule says nothing: what was captured. They have
+    /// no tangents and no cotangents, and are differentiated through the body of the function.
+    pub silent: usize,
 }
 
 /// One binding or a mutually recursive set.
@@ -225,14 +228,16 @@ impl Module {
     /// What is known of the symbols once the entry checks have passed: extents are not negative,
     /// an open axis holds at least what comes before its first step, assumptions and checks hold.
     pub fn facts(&self) -> Facts {
-        let mut facts = Facts::new();
-        self.symbols.iter().for_each(|symbol| symbol.assume(&mut facts));
+        let mut known: Vec<Constraint> =
+            self.symbols.iter().flat_map(|symbol| symbol.constraints()).collect();
         for until in self.groups.iter().filter_map(|group| group.until.as_ref()) {
-            Condition::new(until.extent, Relation::Ge, until.first.clone()).assume(&mut facts);
+            known.extend(
+                Condition::new(until.extent, Relation::Ge, until.first.clone()).constraints(),
+            );
         }
         let checks = self.checks.iter().map(|check| &check.condition);
-        self.assumptions.iter().chain(checks).for_each(|condition| condition.assume(&mut facts));
-        facts
+        known.extend(self.assumptions.iter().chain(checks).flat_map(Condition::constraints));
+        Facts::of(known)
     }
 
     /// The source of a symbol.

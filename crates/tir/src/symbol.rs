@@ -1,7 +1,7 @@
 //! Symbols and conditions on them: the integers that are fixed during one evaluation but unknown
 //! to the compiler, where they come from, and what is known or tested about them.
 
-use einlang_index::{Constraint, Domain, Facts, Quasi, Result as IndexResult, Var};
+use einlang_index::{Affine, Constraint, Domain, Quasi, Result as IndexResult, Var};
 
 use crate::op::Trap;
 use crate::types::{Ident, Loc};
@@ -37,19 +37,20 @@ pub enum SymbolSource {
 }
 
 impl Symbol {
-    /// Adds what the source says about the value.
-    pub(crate) fn assume(&self, facts: &mut Facts) {
+    /// What the source says about the value.
+    pub(crate) fn constraints(&self) -> Vec<Constraint> {
         let (relation, bounds) = match &self.source {
             SymbolSource::Shape(..) | SymbolSource::Until => {
-                return facts.assume_nonnegative(self.var);
+                return vec![Constraint::Ge(Affine::var(self.var))];
             }
             SymbolSource::Max(of) => (Relation::Ge, of),
             SymbolSource::Min(of) => (Relation::Le, of),
-            SymbolSource::Argument | SymbolSource::Value(_) | SymbolSource::Local => return,
+            SymbolSource::Argument | SymbolSource::Value(_) | SymbolSource::Local => {
+                return Vec::new();
+            }
         };
-        for bound in bounds {
-            Condition::new(self.var, relation, bound.clone()).assume(facts);
-        }
+        let conditions = bounds.iter().map(|b| Condition::new(self.var, relation, b.clone()));
+        conditions.flat_map(|condition| condition.constraints()).collect()
     }
 }
 
@@ -121,14 +122,19 @@ impl Condition {
         }
     }
 
-    pub(crate) fn assume(&self, facts: &mut Facts) {
+    /// The condition as constraints that hold together; none if it is no such thing.
+    pub(crate) fn constraints(&self) -> Vec<Constraint> {
         if self.relation == Relation::Eq {
-            facts.assume_equal(&self.left, &self.right);
-        } else if let Ok(slack) = self.slack()
-            && let Some(affine) = slack.as_affine()
-        {
-            facts.assume(Constraint::Ge(affine.clone()));
+            let gap = self.left.sub(&self.right);
+            let domain = gap.and_then(|gap| Domain::where_zero(Vec::new(), &gap));
+            return match domain.as_ref().map(Domain::sets) {
+                Ok([set]) => set.constraints().collect(),
+                _ => Vec::new(),
+            };
         }
+        let slack = self.slack().ok();
+        let affine = slack.as_ref().and_then(Quasi::as_affine);
+        affine.map(|affine| Constraint::Ge(affine.clone())).into_iter().collect()
     }
 }
 

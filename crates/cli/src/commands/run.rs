@@ -47,6 +47,9 @@ pub(crate) struct RunArgs {
     /// Compare the rules of functions (`@fn`) with differences of their values where they are used
     #[arg(long)]
     check_derivatives: bool,
+    /// Let the program call functions of Python, where `python -m einlang` runs it
+    #[arg(long)]
+    allow_python: bool,
     #[command(flatten)]
     checking: CheckingArgs,
     #[command(flatten)]
@@ -221,7 +224,13 @@ pub(crate) fn named_value(text: &str) -> Result<(String, String), String> {
 /// Reports what is wrong with the program; one without errors is evaluated.
 pub(crate) fn run(args: &RunArgs, shell: &Shell) -> Result<Exit, Stop> {
     let input = inputs::single(&args.program, "run")?;
+    if args.allow_python && shell.python.is_none() {
+        let message = Message::error("no Python runs this command");
+        let help = "`python -m einlang run --allow-python` runs it inside of Python";
+        return Err(Stop::Usage(message.with_help(help)));
+    }
     let mut session = Session::new(&shell.world)
+        .with_python(args.allow_python)
         .with_options(args.checking.options())
         .with_checked_rules(args.check_derivatives);
     let built = match input.load(&mut session) {
@@ -274,7 +283,12 @@ fn evaluate(
     running::watch(&console);
     let progress = Progress::start(&console, &input.name(), shell.terminal.is_watched());
     let mut printer = console.clone();
+    let python = shell.python.filter(|_| args.allow_python);
+    let mut python = python.map(|python| python(executable));
     let mut io = ProjectIo::new(permits, &mut printer, options.limits.memory);
+    if let Some(python) = &mut python {
+        io = io.with_python(python.as_mut());
+    }
     let result = executable.run(options, &mut io);
     drop(progress);
     if args.explain {

@@ -64,3 +64,20 @@ print(@y / @w);
         .ends_with(0)
         .says("[4.795520206661339, 1.613004733688409]\n", "");
 }
+
+#[test]
+fn rules_of_functions_on_the_host_are_compared_as_well() {
+    let rules = "\
+fn powers(x: f64, n: i32) -> f64 { if n == 0 { x } else { powers(x * x, n - 1) } }
+@fn powers(x, n) { 3.0 * x * @x }
+fn length(v: [f64; N]) -> f64 { print(\"length\"); sum[i](v[i] * v[i]) }
+@fn length(v) from @r { let c[i] = 2.0 * v[i] * @r; c }
+let x = 1.2f64;
+let v = [1.0f64, 2.0];
+let y = powers(x, 1) + length(v);
+print(@y / @x, @y / @v);
+";
+    let sandbox = Sandbox::with("host.ein", rules);
+    let call = ["run", "host.ein", "--check-derivatives"];
+    sandbox.transcript("check-derivatives-host", &call).ends_with(0);
+}

@@ -31,6 +31,7 @@ fn outputs_are_chosen_by_name() {
     let found = object(&sandbox.einlang(&["run", "m.ein", "--json", "--outputs", "total"]));
     assert_eq!(found["outputs"].as_object().map(serde_json::Map::len), Some(1));
     sandbox.transcript("run-unknown-output", &["run", "m.ein", "--outputs", "totla"]).ends_with(2);
+    sandbox.transcript("run-allow-python", &["run", "--allow-python", "m.ein"]).ends_with(2);
 }
 
 const INPUTS: &str = "\

@@ -1,9 +1,8 @@
-//! How much work a team has, estimated from the bounds of its loops before it begins.
-//!
-//! A unit is about a third of a nanosecond. Bounds that depend on an index around take its middle value.
-//! Work that threads wait for each other is taken off, so that small steps stay with one thread.
+//! How much work a team has, estimated before it begins as `einlang_loops::threads` does, by what its
+//! bounds are then.
 
 use einlang_loops::ir::{Block, Combine, Loop, Range, Role, Stmt};
+use einlang_loops::threads::{FUNCTION, MOST_WORK, ONE_VECTOR, WAIT, is_function};
 use einlang_tir::op::Op;
 use inkwell::FloatPredicate;
 use inkwell::IntPredicate;
@@ -11,25 +10,13 @@ use inkwell::values::{FloatValue, IntValue};
 
 use super::{Emit, Result};
 
-/// What an operation costs that is a function of its own.
-const FUNCTION: f64 = 24.0;
-
-/// What waiting for each other costs.
-const WAIT: f64 = 12_000.0;
-
-/// More lanes than these are several vectors.
-const ONE_VECTOR: u32 = 16;
-
-/// More work than anybody asks for.
-const MOST: f64 = 1e15;
-
 impl<'c> Emit<'c, '_> {
     /// The work of a team, not negative.
     pub(super) fn estimate(&mut self, block: &Block) -> Result<IntValue<'c>> {
         let known = self.known.clone();
         let work = self.work(block);
         self.known = known;
-        let most = self.context.f64_type().const_float(MOST);
+        let most = self.context.f64_type().const_float(MOST_WORK);
         let none = self.context.f64_type().const_zero();
         let (work, less) = (work?, FloatPredicate::OLT);
         let small = self.builder.build_float_compare(less, work, most, "small")?;
@@ -122,12 +109,6 @@ impl<'c> Emit<'c, '_> {
         let rounds = self.builder.build_select(some, rounds, none, "rounds")?.into_int_value();
         Ok(self.builder.build_signed_int_to_float(rounds, self.context.f64_type(), "rounds")?)
     }
-}
-
-/// Whether an operation takes many instructions.
-pub(super) fn is_function(op: Op) -> bool {
-    let cheap = matches!(op, Op::Sqrt | Op::Exp | Op::Log);
-    (Op::Cbrt..=Op::Lgamma).contains(&op) && !cheap || op == Op::Pow
 }
 
 /// How many operations a block has, each loop being run through once, if an elementary function counts for so

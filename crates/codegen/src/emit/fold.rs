@@ -117,7 +117,9 @@ impl<'c> Emit<'c, '_> {
             let rounds = self.builder.build_int_nsw_sub(hi, lo, "rounds")?;
             self.tick(rounds)?;
         }
+        let outer = self.terms.replace((range.var, lo, hi));
         self.each(range.var, lo, hi, |emit| emit.rounds(rest, fold, state, None))?;
+        self.terms = outer;
         if let Some(slot) = resume {
             let further = self.compare(IntPredicate::SGT, hi, lo)?;
             let next = self.builder.build_select(further, hi, lo, "next")?;

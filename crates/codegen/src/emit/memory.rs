@@ -10,6 +10,7 @@ use einlang_loops::ir::{Access, Buffer, BufferId, Layout, Stmt, Subscript};
 use einlang_loops::threads::{MOST_ON_STACK, is_of_thread};
 use einlang_tir::types::Elem;
 use inkwell::IntPredicate;
+use inkwell::attributes::AttributeLoc;
 use inkwell::llvm_sys::core::LLVMBuildGEP2;
 use inkwell::types::{AsTypeRef, BasicType};
 use inkwell::values::{
@@ -18,6 +19,7 @@ use inkwell::values::{
 
 use super::{Emit, Refused, Result};
 use crate::frame::{Field, VIEW_WORDS};
+use crate::optimise::SMALL;
 
 /// The bytes of a cache line, and of the longest vectors.
 const CACHE_LINE: u32 = 64;
@@ -252,6 +254,8 @@ impl<'c> Emit<'c, '_> {
         if let Some(place) = place.as_instruction().filter(|_| size > 1) {
             let refuse = |_| Refused("an alignment was refused".to_owned());
             place.set_alignment(CACHE_LINE).map_err(refuse)?;
+            let attribute = self.context.create_string_attribute(SMALL, "");
+            self.function.add_attribute(AttributeLoc::Function, attribute);
         }
         self.builder.build_store(place, ty.const_zero())?;
         self.builder.build_store(self.buffers[buffer].data, place)?;

@@ -119,6 +119,7 @@ pub(crate) fn emit<'c>(
         buffers: Vec::new(),
         lanes: None,
         round: None,
+        terms: None,
         threads: None,
         pieces: Pieces::of(kernel),
         tables: Tables { checked, ..Tables::default() },
@@ -171,6 +172,8 @@ struct Emit<'c, 'k> {
     lanes: Option<lanes::Lanes<'c>>,
     /// The index of the innermost loop that is open and no loop of lanes.
     round: Option<Var>,
+    /// The index of the innermost fold that is open, and its bounds.
+    terms: Option<(Var, IntValue<'c>, IntValue<'c>)>,
     /// The threads, inside a team.
     threads: Option<team::Threads<'c>>,
     pieces: Pieces<'c>,

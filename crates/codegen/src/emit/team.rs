@@ -176,6 +176,7 @@ impl<'c> Emit<'c, '_> {
             buffers: std::mem::take(&mut self.buffers),
             threads: std::mem::replace(&mut self.threads, in_team.then_some(threads)),
             round: self.round.take(),
+            terms: self.terms.take(),
         };
         let known = self.known.clone();
         self.at(body);
@@ -193,6 +194,7 @@ impl<'c> Emit<'c, '_> {
         self.buffers = outer.buffers;
         self.threads = outer.threads;
         self.round = outer.round;
+        self.terms = outer.terms;
         if let Some(block) = outer_at {
             self.at(block);
         }
@@ -303,6 +305,7 @@ struct Outer<'c> {
     buffers: Vec<super::memory::Slots<'c>>,
     threads: Option<Threads<'c>>,
     round: Option<Var>,
+    terms: Option<(Var, IntValue<'c>, IntValue<'c>)>,
 }
 
 /// The buffers that get memory in a team and keep it.

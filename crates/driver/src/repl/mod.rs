@@ -158,6 +158,7 @@ impl<'w> Repl<'w> {
             given: given.iter().map(|bound| bound.span).collect(),
             muted: past::muted(&made, file, &given),
             entry: Some(file),
+            check_rules: false,
         };
         let gaps = past::gaps(&compilation.diagnostics);
         let executable = {

@@ -121,7 +121,8 @@ impl Session<'_> {
         let start = Instant::now();
         let compilation = self.compile(file);
         let Options { zero_fill, outputs, .. } = self.options().clone();
-        let options = lower::Options { zero_fill, outputs, ..Default::default() };
+        let check_rules = self.checked_rules();
+        let options = lower::Options { zero_fill, outputs, check_rules, ..Default::default() };
         let mode = self.mode();
         let how = How { mode, checked_rules: self.checked_rules(), python: self.python() };
         Executable::new(compilation, self.sources(), options, how, file, start)
@@ -206,7 +207,7 @@ impl Executable {
             None => return Err(Failure::Program(compilation.diagnostics)),
         };
         let watches = match how.checked_rules {
-            true => Watches::add(&mut made.program),
+            true => Watches::add(&mut made.program, std::mem::take(&mut made.watches)),
             false => Watches::default(),
         };
         match prepare(&mut made, how.mode) {

@@ -4,7 +4,7 @@
 use super::Domain;
 use crate::budget::Budget;
 use crate::constraint::Constraint;
-use crate::eliminate::feasible;
+use crate::eliminate::{feasible, near};
 use crate::error::Result;
 use crate::set::Set;
 
@@ -20,6 +20,7 @@ impl Domain {
     pub fn simplified_given(&self, context: &Set) -> Domain {
         let mut budget = Budget::new();
         let mut domain = self.clone();
+        let context = &near(context, domain.sets.iter().flat_map(Set::vars));
         let empty = |set: &Set, budget: &mut Budget| {
             budget.taste(|b| feasible(&set.intersect(context)?, b)) == Ok(false)
         };

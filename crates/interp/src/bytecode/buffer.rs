@@ -29,6 +29,8 @@ pub(crate) struct Memory {
     bytes: u64,
     elem: Elem,
     has_marks: bool,
+    /// How many elements machine code has yet to store all of.
+    n_unset: Option<usize>,
 }
 
 impl Memory {
@@ -43,6 +45,7 @@ impl Memory {
             bytes: 0,
             elem: buffer.elem,
             has_marks: buffer.marks,
+            n_unset: None,
         }
     }
 
@@ -55,7 +58,17 @@ impl Memory {
         }
         let (elem, marks) = (tensor.elem(), Vec::new());
         let data = Data::Input(tensor);
-        Memory { data, shape, strides, marks, plane: 0, bytes: 0, elem, has_marks: false }
+        Memory {
+            data,
+            shape,
+            strides,
+            marks,
+            plane: 0,
+            bytes: 0,
+            elem,
+            has_marks: false,
+            n_unset: None,
+        }
     }
 
     #[inline(always)]
@@ -73,6 +86,38 @@ impl Memory {
         extents: &[i64],
         meter: &Meter,
     ) -> Result<(), Stop> {
+        let total = self.lay_out(buffer, extents, meter)?;
+        if let Data::Own(storage) = &mut self.data {
+            storage.reset(total);
+        }
+        Ok(())
+    }
+
+    /// The same, for machine code, which need not find zeros where the buffer says so.
+    pub(crate) fn alloc_room(
+        &mut self,
+        buffer: &Buffer,
+        extents: &[i64],
+        meter: &Meter,
+    ) -> Result<(), Stop> {
+        if !buffer.unset {
+            return self.alloc(buffer, extents, meter);
+        }
+        let total = self.lay_out(buffer, extents, meter)?;
+        self.data = Data::Own(Storage::room(self.elem, total));
+        self.n_unset = Some(total);
+        Ok(())
+    }
+
+    /// Says that code has come to its end, and so has stored what it left unset.
+    pub(crate) fn settle(&mut self) {
+        if let (Some(n), Data::Own(storage)) = (self.n_unset.take(), &mut self.data) {
+            storage.assume_stored(n);
+        }
+    }
+
+    /// Computes shape and strides, and gives the number of elements that are to be kept.
+    fn lay_out(&mut self, buffer: &Buffer, extents: &[i64], meter: &Meter) -> Result<usize, Stop> {
         let mut n: usize = 1;
         self.shape.clear();
         self.shape.extend(extents.iter().map(|extent| (*extent).max(0)));
@@ -97,14 +142,11 @@ impl Memory {
             }
         }
         self.resize(total, buffer, meter)?;
-        if let Data::Own(storage) = &mut self.data {
-            storage.reset(total);
-        }
         self.marks.clear();
         if self.has_marks {
             self.marks.resize(total, false);
         }
-        Ok(())
+        Ok(total)
     }
 
     /// Accounts for so many elements.
@@ -150,7 +192,7 @@ impl Memory {
     /// Takes the memory away.
     pub(crate) fn free(&mut self, meter: &Meter) {
         meter.give(self.bytes);
-        self.bytes = 0;
+        (self.bytes, self.n_unset) = (0, None);
         self.data = Data::Own(Storage::zeros(self.elem, 0));
         self.marks = Vec::new();
     }

@@ -8,6 +8,7 @@
 //! | file | owns |
 //! |---|---|
 //! | `breathe.rs` | pieces of long loops, for machine code |
+//! | `wider.rs` | the same code divided among threads, for more work |
 //! | `code.rs` | instructions |
 //! | `compile/` | from loop IR to instructions |
 //! | `exec.rs` | the machine |
@@ -20,6 +21,7 @@ mod compile;
 mod exec;
 pub(crate) mod keys;
 mod pairs;
+mod wider;
 
 use std::sync::{Arc, OnceLock};
 
@@ -27,13 +29,14 @@ use einlang_loops::checkpoint::{Checkpoint, OVER_BUDGET};
 use einlang_loops::ir::{Kernel, SiteId, verify};
 use einlang_loops::plan::{Choices, Plan, plan};
 use einlang_loops::schedule::{Checkpoints, Schedule};
-use einlang_loops::threads::divide_work;
+use einlang_loops::threads::{divide_work, has_teams};
 use einlang_tir::module::Module;
 
 use self::buffer::Memory;
 use self::code::Code;
 pub(crate) use self::exec::LARGEST;
 use self::exec::Machine;
+use self::wider::Wider;
 use crate::host::HostFunctions;
 use crate::native::{NativeKernel, NativeMachine};
 use crate::options::{Backend, Meter, Options};
@@ -66,6 +69,8 @@ pub(crate) struct Compiled {
     schedule: Schedule,
     /// The nests whose time is measured.
     marked: Option<Marked>,
+    /// What runs where there is more work than this one is for.
+    wider: Option<Wider>,
     /// What runs where this one would keep more than it may.
     smaller: Option<Smaller>,
 }
@@ -109,7 +114,7 @@ impl Compiled {
     }
 
     fn alone(module: &Module, choices: &Choices, options: &Options) -> Result<Compiled, String> {
-        let Plan { mut kernel, schedule, .. } = match options.backend {
+        let Plan { mut kernel, mut schedule, .. } = match options.backend {
             Backend::Native => options.tuned.plan(module, choices)?,
             _ => plan(module, choices).map_err(|not| not.why)?,
         };
@@ -117,13 +122,16 @@ impl Compiled {
         if native.is_some() {
             breathe::breathe(&mut kernel);
         }
-        let divide = |kernel: &mut Kernel| {
-            if native.is_some() && options.threads.most > 1 {
-                divide_work(kernel, options.threads.least_work / 4);
-            }
+        let is_shared = native.is_some() && options.threads.most > 1 && !schedule.alone;
+        let divide = |kernel: &mut Kernel| match is_shared {
+            true => divide_work(kernel, options.threads.least_work, &choices.shapes),
+            false => Vec::new(),
         };
         let with_marks = options.profile.as_ref().map(|_| marked(&kernel, &schedule));
-        divide(&mut kernel);
+        let undivided = is_shared.then(|| kernel.clone());
+        let left = divide(&mut kernel);
+        schedule.alone |= !left.is_empty() && !has_teams(&kernel);
+        let wider = undivided.and_then(|kernel| Wider::new(kernel, left));
         let problems = if cfg!(debug_assertions) { verify(&kernel) } else { Vec::new() };
         if let Some(problem) = problems.first() {
             return Err(format!("{}: {}", problem.invariant, problem.message));
@@ -136,6 +144,7 @@ impl Compiled {
                     code: Made::Machine(code),
                     schedule,
                     marked: Some(parts),
+                    wider: None,
                     smaller: None,
                 });
             }
@@ -147,6 +156,7 @@ impl Compiled {
                     code: Made::Machine(code),
                     schedule,
                     marked: None,
+                    wider,
                     smaller: None,
                 });
             }
@@ -155,7 +165,7 @@ impl Compiled {
         };
         let code = compile::compile(&kernel, choices.checked).map_err(|large| large.0)?;
         let code = Made::Registers(Box::new(code), why);
-        Ok(Compiled { kernel, code, schedule, marked: None, smaller: None })
+        Ok(Compiled { kernel, code, schedule, marked: None, wider: None, smaller: None })
     }
 
     /// What runs it, and why that is not what was wanted.
@@ -229,6 +239,13 @@ impl Compiled {
             Made::Registers(code, _) => code,
             Made::Machine(native) => {
                 let mut machine = NativeMachine::new(&self.kernel, inputs, numbers, meter, host)?;
+                let wider = self.wider.as_ref();
+                if let Some((kernel, code)) =
+                    wider.and_then(|wider| wider.get(machine.sizes(), meter.options()))
+                {
+                    return NativeMachine::new(kernel, inputs, numbers, meter, host)?
+                        .execute(&**code);
+                }
                 machine.measure(self.marked.as_ref());
                 return machine.execute(&**native);
             }

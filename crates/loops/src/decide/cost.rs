@@ -31,6 +31,11 @@ pub(super) const TILE_ROWS: i64 = 12;
 /// The rows of an operand that stay in a cache while panels of the other pass by.
 pub(super) const CACHED_ROWS: i64 = 48;
 
+/// So many terms of a long sum go outside of its points, and so many rows then stay in a cache with their
+/// results.
+pub(super) const BLOCK_OF_TERMS: i64 = 256;
+pub(super) const CACHED_ROWS_OF_BLOCKS: i64 = 72;
+
 /// In how many parts, at most, the next panel is fetched while one is in use.
 pub(super) const AHEAD: i64 = 4;
 

@@ -13,10 +13,10 @@ const MAX_SPLITS: usize = 4;
 type Extreme = (Var, Vec<Quasi>);
 
 /// The symbols that are extremes of others.
-pub(super) struct Extremes(Vec<Extreme>);
+pub(crate) struct Extremes(Vec<Extreme>);
 
 impl Extremes {
-    pub(super) fn of(module: &Module) -> Extremes {
+    pub(crate) fn of(module: &Module) -> Extremes {
         let extreme = |symbol: &Symbol| match &symbol.source {
             SymbolSource::Max(of) | SymbolSource::Min(of) if !of.is_empty() => {
                 Some((symbol.var, of.clone()))
@@ -27,7 +27,7 @@ impl Extremes {
     }
 
     /// Whether a domain has no points.
-    pub(super) fn is_empty(&self, facts: &Facts, domain: &Domain) -> bool {
+    pub(crate) fn is_empty(&self, facts: &Facts, domain: &Domain) -> bool {
         let params = domain.params();
         let mentioned = self.0.iter().filter(|(var, _)| params.contains(var));
         is_empty(facts, domain, &mentioned.take(MAX_SPLITS).collect::<Vec<_>>())

@@ -13,12 +13,14 @@
 //! | `join.rs` | which producers belong to the group of the recurrence that reads them |
 //! | `orders.rs` | nothing: it remembers orders that were found |
 //! | `fuse.rs` | whether base clauses and producers run in the loop of a recurrence |
-//! | `windows.rs`, `along.rs`, `distance.rs`, `extremes.rs` | how many planes are kept |
+//! | `windows.rs`, `observers.rs`, `along.rs`, `distance.rs`, `extremes.rs` | how many planes are kept |
+//! | `phases.rs`, `reuse.rs` | what may be overwritten in the same round, and under tiles of time |
 //! | `private.rs` | what belongs to one tile |
 //! | `rows.rs` | what is computed row by row, so that rows stay in caches |
 //! | `roles.rs`, `tiles.rs` | lanes, and tiles of contractions |
 //! | `products.rs` | where a product and a sum are one operation |
-//! | `strips.rs`, `ensembles.rs` | grids by their diagonals, many recurrences side by side |
+//! | `strips.rs`, `ensembles.rs`, `batches.rs` | grids by their diagonals, many recurrences side by side |
+//! | `steps.rs` | stencils, several steps at a time |
 //! | `small.rs` | which sizes of a call have code of their own |
 //! | `work.rs`, `cost.rs` | what a clause does at a point, and what that costs |
 //! | `replay/` | what is computed again in segments instead of being kept |
@@ -26,6 +28,7 @@
 
 mod along;
 mod at_reads;
+mod batches;
 mod cases;
 mod cost;
 mod distance;
@@ -35,13 +38,17 @@ mod functions;
 mod fuse;
 mod join;
 mod legal;
+mod observers;
 mod orders;
+mod phases;
 mod private;
 mod products;
 mod replay;
+mod reuse;
 mod roles;
 mod rows;
 mod small;
+mod steps;
 mod stream;
 mod strips;
 mod tiles;
@@ -63,6 +70,7 @@ use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule, Tens
 pub(crate) use along::own_form;
 pub(crate) use at_reads::whole_uses;
 pub use cases::divide_cases;
+pub(crate) use extremes::Extremes;
 pub use functions::store_functions;
 pub use join::join_producers;
 pub use legal::is_legal;

@@ -13,12 +13,14 @@ use std::collections::HashSet;
 use einlang_tir::module::{Binding, Group, Module};
 use einlang_tir::order::{Form, Statement, dependences};
 
+use super::batches::run_batches;
 use super::cost::{
     FEWEST_LANES, GATHERED, IN_PARTS, LONE_VECTORS, MOST_LANES, SCALAR, SLOW, TERMS, VECTOR,
     WAITING,
 };
 use super::ensembles::run_ensembles;
 use super::rows::run_rows;
+use super::steps::tile_steps;
 use super::strips::run_diagonals;
 use super::tiles::{Tiling, rows_axis};
 use super::windows::Observers;
@@ -136,9 +138,10 @@ fn reorder_recurrences(
             run_diagonals(module, group, decided, works, &observers, &dependences)
         };
         let grid = if storage == Storage::Window { diagonals() } else { None };
-        if let Some(changed) =
-            grid.or_else(|| run_ensembles(module, group, decided, works, &observers))
-        {
+        let batch = || run_batches(module, group, decided, works, &observers);
+        let ensemble = || run_ensembles(module, group, decided, works, &observers);
+        let stencil = || tile_steps(module, group, decided, works, &observers);
+        if let Some(changed) = grid.or_else(ensemble).or_else(batch).or_else(stencil) {
             *decided = changed;
         }
     }

@@ -3,7 +3,9 @@
 //! A recurrence over small matrices does little per step, and most of that is finding out how large they
 //! are. Where the shapes of a call are known and every axis of a recurrence but that of its loop is short,
 //! there is a copy of the kernel for these sizes: its loops are written out, and what is kept of the last
-//! steps lies in registers. Other sizes run as before.
+//! steps lies in registers. Other sizes run as before. Where the sizes are numbers of the program, there is
+//! no other copy. A window is no wider than the order of the phases asks, for places that do not change from
+//! step to step are what registers can stand for.
 //!
 //! Invariant: neither the order nor the association of anything depends on the sizes.
 
@@ -11,8 +13,9 @@ use std::collections::HashMap;
 
 use einlang_index::Var;
 use einlang_tir::module::{Group, Module, SymbolSource};
+use einlang_tir::order::dependences;
 
-use super::windows::Observers;
+use super::windows::{Observers, needed_windows};
 use crate::schedule::{GroupSchedule, Layout, Nest, Role, Schedule};
 use crate::threads::MOST_ON_STACK;
 
@@ -21,11 +24,12 @@ const LONGEST: i64 = 16;
 
 /// Expects the sizes of a call, given by the shapes of its inputs.
 pub(crate) fn expect_sizes(module: &Module, shapes: &[Vec<i64>], schedule: &mut Schedule) {
-    if shapes.len() != module.inputs.len() || !schedule.variant.is_empty() {
+    if !schedule.variant.is_empty() {
         return;
     }
     let mut known: HashMap<Var, i64> = HashMap::new();
-    for symbol in &module.symbols {
+    let is_called = shapes.len() == module.inputs.len();
+    for symbol in module.symbols.iter().filter(|_| is_called) {
         if let SymbolSource::Shape(input, axis) = &symbol.source
             && let Some(number) = module.inputs.iter().position(|of| of.name == *input)
             && let Some(extent) = shapes[number].get(*axis)
@@ -42,7 +46,11 @@ pub(crate) fn expect_sizes(module: &Module, shapes: &[Vec<i64>], schedule: &mut 
         let Some(decided) = place.next() else { continue };
         let Some(own) = short_axes(group, decided, &known) else { continue };
         sizes.extend(own.into_iter().filter(|var| !sizes.contains(var)).collect::<Vec<_>>());
-        for (binding, tensor) in group.bindings.iter().zip(&mut decided.tensors) {
+        let facts = module.facts();
+        let dependences = dependences(module, group);
+        let least = needed_windows(group, decided, &dependences, &observers, &facts);
+        for ((binding, tensor), least) in group.bindings.iter().zip(&mut decided.tensors).zip(least)
+        {
             let mut elements = Some(1_i64);
             for (axis, layout) in binding.axes.iter().zip(&tensor.storage) {
                 let extent = &axis.dim.extent;
@@ -54,7 +62,14 @@ pub(crate) fn expect_sizes(module: &Module, shapes: &[Vec<i64>], schedule: &mut 
             }
             let ring = tensor.storage.iter().any(|layout| matches!(layout, Layout::Mod(_)));
             let fits = elements.is_some_and(|elements| elements <= MOST_ON_STACK);
-            tensor.stack |= ring && fits && !observers.sees_all_of(&binding.name);
+            if ring && fits && !observers.sees_all_of(&binding.name) {
+                tensor.stack = true;
+                for (axis, least) in least {
+                    if let Some(Layout::Mod(width)) = tensor.storage.get_mut(axis) {
+                        *width = least.min(*width);
+                    }
+                }
+            }
         }
     }
     for var in sizes {
@@ -71,12 +86,16 @@ fn short_axes(
     known: &HashMap<Var, i64>,
 ) -> Option<Vec<Var>> {
     let Nest::Loop { forms, tile: None, role: Role::Seq, .. } = &decided.nest else { return None };
-    let mut sizes = Vec::new();
+    let (mut sizes, mut has_state) = (Vec::new(), false);
     for (statement, form) in forms {
         let binding = group.bindings.get(statement.binding)?;
         for (axis, along) in binding.axes.iter().zip(&form.coefficients) {
             let extent = &axis.dim.extent;
-            if *along != 0 || extent.as_constant().is_some_and(|extent| extent <= LONGEST) {
+            if *along != 0 {
+                continue;
+            }
+            has_state = true;
+            if extent.as_constant().is_some_and(|extent| extent <= LONGEST) {
                 continue;
             }
             let var = extent.as_var()?;
@@ -84,5 +103,5 @@ fn short_axes(
             sizes.push(var);
         }
     }
-    (!sizes.is_empty()).then_some(sizes)
+    has_state.then_some(sizes)
 }

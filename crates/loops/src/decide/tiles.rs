@@ -9,7 +9,10 @@ use einlang_tir::module::{Binding, Group, Module};
 use einlang_tir::order::{Form, Statement};
 use einlang_tir::types::Ident;
 
-use super::cost::{AHEAD, CACHED_ROWS, MOST_FOLDS, TILE_ROWS, TILE_VECTORS, VECTOR};
+use super::cost::{
+    AHEAD, BLOCK_OF_TERMS, CACHED_ROWS, CACHED_ROWS_OF_BLOCKS, MOST_FOLDS, TILE_ROWS, TILE_VECTORS,
+    VECTOR,
+};
 use super::roles::{Lanes, fitting};
 use super::work::{Access, Step, Work};
 use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Pack, Role, Schedule};
@@ -67,7 +70,8 @@ impl<'m> Tiling<'m> {
         let mut packed = false;
         if row.is_some() || !around.is_empty() {
             let ahead = rows.map_or(0, |axis| self.ahead(binding, axis));
-            packed = self.pack(work, var, row, (width, ahead), decided);
+            let batch = batch_axes(binding, [Some(var), row]);
+            packed = self.pack(work, (var, row), &batch, (width, ahead), decided);
         }
         let axis = rows?;
         let n_axes = binding.axes.len();
@@ -85,6 +89,14 @@ impl<'m> Tiling<'m> {
             (0..n_axes).filter(|a| ![axis, lanes.axis].contains(a)).collect();
         let others: Vec<usize> = order.iter().copied().filter(|a| free.contains(a)).collect();
         order.extend([axis, lanes.axis]);
+        // Panels that other loops go through again and again are divided among threads, so that each
+        // keeps to its own.
+        let again = packed && !around.is_empty();
+        let in_blocks =
+            self.tiled_by.is_none() && around.is_empty() && (1, 1) == (work.n_folds, work.n_long);
+        let cached = if in_blocks { CACHED_ROWS_OF_BLOCKS } else { CACHED_ROWS };
+        let many = !again && n_rows.is_none_or(|n| n > cached);
+        let in_blocks = in_blocks && many;
         let points = Nest::Points { statement, axes: order, role: Role::Lane(width) };
         let unroll = Role::Unroll(u32::try_from(together).unwrap_or(1));
         let mut nest = nested(axis, None, unroll, points);
@@ -96,12 +108,13 @@ impl<'m> Tiling<'m> {
             }
         }
         nest = nested(lanes.axis, Some(i64::from(width)), Role::Par, nest);
-        // Panels that other loops go through again and again are divided among threads, so that each
-        // keeps to its own.
-        let again = packed && !around.is_empty();
-        let many = !again && n_rows.is_none_or(|n| n > CACHED_ROWS);
+        if in_blocks {
+            let forms = vec![(statement, Form { coefficients: vec![0; n_axes], offset: 0 })];
+            let role = Role::Terms(BLOCK_OF_TERMS as u32);
+            nest = Nest::Loop { forms, tile: None, role, inner: Box::new(nest) };
+        }
         if self.tiled_by.is_none() && many {
-            nest = nested(axis, Some(CACHED_ROWS), Role::Par, nest);
+            nest = nested(axis, Some(cached), Role::Par, nest);
         }
         for other in others.into_iter().rev() {
             nest = nested(other, None, Role::Par, nest);
@@ -123,8 +136,8 @@ impl<'m> Tiling<'m> {
     fn pack(
         &self,
         work: &Work,
-        var: Var,
-        row: Option<Var>,
+        (var, row): (Var, Option<Var>),
+        batch: &[Var],
         (width, ahead): (u32, u32),
         decided: &mut GroupSchedule,
     ) -> bool {
@@ -133,9 +146,9 @@ impl<'m> Tiling<'m> {
             let worth = access.step(var) == Step::Far || row.is_some();
             let found = self.panels(access, var, row).filter(|_| worth);
             let Some((axis, from)) = found else { continue };
-            let tensor = access.tensor.clone();
+            let (tensor, under) = (access.tensor.clone(), n_around(access, axis, batch));
             let width = i64::from(width);
-            add(Pack { tensor, axis, from, width, ahead, rows: false }, decided);
+            add(Pack { tensor, axis, under, from, width, ahead, rows: false }, decided);
             any = true;
         }
         any
@@ -156,8 +169,8 @@ impl<'m> Tiling<'m> {
             let again = others.iter().any(|other| access.step(*other) == Step::Same);
             let found = self.panels(access, row, Some(lanes)).filter(|_| far || again);
             let Some((axis, from)) = found else { continue };
-            let tensor = access.tensor.clone();
-            add(Pack { tensor, axis, from, width, ahead: 0, rows: true }, decided);
+            let (tensor, under) = (access.tensor.clone(), n_around(access, axis, others));
+            add(Pack { tensor, axis, under, from, width, ahead: 0, rows: true }, decided);
         }
     }
 
@@ -190,6 +203,20 @@ impl<'m> Tiling<'m> {
         let fits = rest.constant_part() == 0 && from.iter().all(|(times, _)| *times > 0);
         fits.then_some((axis, from))
     }
+}
+
+/// The axes of a binding that are neither lanes nor rows.
+fn batch_axes(binding: &Binding, others: [Option<Var>; 2]) -> Vec<Var> {
+    let vars = binding.axes.iter().map(|axis| axis.var);
+    vars.filter(|var| !others.contains(&Some(*var))).collect()
+}
+
+/// How many of the first axes that something is read at are those of a batch.
+fn n_around(access: &Access, axis: usize, batch: &[Var]) -> usize {
+    let is_batch = |at: &Option<Quasi>| {
+        at.as_ref().and_then(Quasi::as_var).is_some_and(|var| batch.contains(&var))
+    };
+    access.at.iter().take(axis).take_while(|at| is_batch(at)).count()
 }
 
 /// Takes note of panels, once.

@@ -6,7 +6,8 @@
 //! around. The plane may be overwritten then, because
 //!
 //! - every read inside the group, the condition of an `until` included, is in the same round of the
-//!   loops around and comes at most `h` rounds after the write, and `W > h`;
+//!   loops around and comes at most `h` rounds after the write, and `W > h`; or `W = h` where all that
+//!   reads comes in an earlier phase of the round than all that writes (`phases.rs`);
 //! - every read after the group is of one of the last `s` planes, and `W >= s`;
 //! - every point that is read has a clause without a guard, so that no read finds what an earlier
 //!   plane left behind;
@@ -14,102 +15,18 @@
 //!
 //! What is not proved for all extents that the module allows is kept in full.
 
-use std::collections::{HashMap, HashSet};
-
 use einlang_index::{Domain, Facts, Map, Quasi};
-use einlang_tir::module::{Axis, Binding, Group, Module, SymbolSource, box_of};
-use einlang_tir::order::{Dependence, Form};
+use einlang_tir::module::{Axis, Binding, Group, box_of};
+use einlang_tir::order::{Dependence, Form, Statement};
 use einlang_tir::region::{InstKind, Read, Region, Subscript};
 use einlang_tir::types::Ident;
 
 use super::along::{Along, Forms, along};
-use super::at_reads::whole_uses;
 use super::distance::{distance, form_at, most};
-use super::extremes::Extremes;
-use crate::schedule::{GroupSchedule, Layout, TensorSchedule};
-
-/// The reads of every tensor from outside its own group, and what is seen as a whole.
-pub(super) struct Observers {
-    reads: HashMap<Ident, Vec<(Read, Domain)>>,
-    whole: HashSet<Ident>,
-    extremes: Extremes,
-}
-
-impl Observers {
-    pub(super) fn of(module: &Module) -> Observers {
-        let mut whole: HashSet<Ident> = module.outputs.iter().cloned().collect();
-        for symbol in &module.symbols {
-            if let SymbolSource::Value(name) | SymbolSource::Shape(name, _) = &symbol.source {
-                whole.insert(name.clone());
-            }
-        }
-        let extremes = Extremes::of(module);
-        let mut observers = Observers { reads: HashMap::new(), whole, extremes };
-        for group in &module.groups {
-            observers.group(group, &Domain::everything([]), &mut Vec::new());
-        }
-        observers
-    }
-
-    /// Whether something outside its group reads a tensor.
-    pub(super) fn read_later(&self, name: &Ident) -> bool {
-        self.whole.contains(name) || self.reads.contains_key(name)
-    }
-
-    /// Whether something sees a tensor as a whole.
-    pub(super) fn sees_all_of(&self, name: &Ident) -> bool {
-        self.whole.contains(name)
-    }
-
-    /// The smallest number that an expression never exceeds.
-    pub(super) fn most(&self, facts: &Facts, over: &Domain, expr: &Quasi) -> Option<i64> {
-        self.extremes.most(facts, over, expr)
-    }
-
-    fn group(&mut self, group: &Group, over: &Domain, around: &mut Vec<Ident>) {
-        let n_around = around.len();
-        around.extend(group.bindings.iter().map(|binding| binding.name.clone()));
-        for clause in group.bindings.iter().flat_map(|binding| &binding.clauses) {
-            let inside = extended(over, &clause.domain);
-            for region in clause.guard.iter().chain([&clause.body]) {
-                self.region(region, &inside, around);
-                self.whole.extend(whole_uses(region));
-            }
-        }
-        if let Some(until) = &group.until {
-            self.region(&until.condition, over, around);
-            self.whole.extend(whole_uses(&until.condition));
-        }
-        around.truncate(n_around);
-    }
-
-    fn region(&mut self, region: &Region, over: &Domain, around: &mut Vec<Ident>) {
-        for inst in &region.insts {
-            match &inst.kind {
-                InstKind::Read(read) => {
-                    let name = &read.place.tensor;
-                    if !around.contains(name) {
-                        let list = self.reads.entry(name.clone()).or_default();
-                        list.push((read.clone(), over.clone()));
-                    }
-                    read.default.iter().for_each(|region| self.region(region, over, around));
-                }
-                InstKind::Reduce(reduction) => {
-                    let inside = extended(over, &reduction.domain);
-                    for region in inst.regions() {
-                        self.region(region, &inside, around);
-                    }
-                }
-                InstKind::Group(group) => self.group(group, over, around),
-                _ => {
-                    for region in inst.regions() {
-                        self.region(region, over, around);
-                    }
-                }
-            }
-        }
-    }
-}
+pub(super) use super::observers::Observers;
+use super::observers::extended;
+use super::phases::comes_before;
+use crate::schedule::{GroupSchedule, Layout, Nest, TensorSchedule};
 
 /// Gives the tensors of a group their windows.
 pub(super) fn fold_storage(
@@ -119,7 +36,8 @@ pub(super) fn fold_storage(
     observers: &Observers,
     facts: &Facts,
 ) {
-    let windows = needed_windows(group, schedule, dependences, observers, facts);
+    let folding = Folding { group, dependences, observers, facts, nest: None };
+    let windows = folding.windows(schedule);
     for ((tensor, windows), binding) in
         schedule.tensors.iter_mut().zip(windows).zip(&group.bindings)
     {
@@ -142,13 +60,8 @@ pub(super) fn needed_windows(
     observers: &Observers,
     facts: &Facts,
 ) -> Vec<Vec<(usize, i64)>> {
-    let folding = Folding { group, dependences, observers, facts };
-    let tensors = group.bindings.iter().zip(&schedule.tensors).enumerate();
-    let windows = |(at, (binding, tensor)): (usize, (&Binding, &TensorSchedule))| {
-        let all = along(&schedule.nest, at, tensor);
-        all.iter().filter_map(|along| folding.window(at, binding, tensor, along)).collect()
-    };
-    tensors.map(windows).collect()
+    let nest = Some(&schedule.nest);
+    Folding { group, dependences, observers, facts, nest }.windows(schedule)
 }
 
 /// Whether every point of a tensor that is read is certain to be stored.
@@ -158,18 +71,37 @@ pub(super) fn is_stored(
     observers: &Observers,
     facts: &Facts,
 ) -> bool {
-    let folding = Folding { group, dependences: &[], observers, facts };
+    let folding = Folding { group, dependences: &[], observers, facts, nest: None };
     is_total(binding, facts, observers) || folding.reads_are_stored(binding)
 }
 
-struct Folding<'a> {
-    group: &'a Group,
-    dependences: &'a [Dependence],
+pub(super) struct Folding<'a> {
+    pub(super) group: &'a Group,
+    pub(super) dependences: &'a [Dependence],
     observers: &'a Observers,
-    facts: &'a Facts,
+    pub(super) facts: &'a Facts,
+    /// The nest, if what is read before it is written again may be overwritten also in the same round or in
+    /// another round of the loops around.
+    pub(super) nest: Option<&'a Nest>,
 }
 
 impl Folding<'_> {
+    fn windows(&self, schedule: &GroupSchedule) -> Vec<Vec<(usize, i64)>> {
+        let tensors = self.group.bindings.iter().zip(&schedule.tensors).enumerate();
+        let windows = |(at, (binding, tensor)): (usize, (&Binding, &TensorSchedule))| {
+            let all = along(&schedule.nest, at, tensor);
+            let found = all.iter().filter_map(|along| self.window(at, binding, tensor, along));
+            found.chain(self.reused(at, binding, tensor)).collect()
+        };
+        tensors.map(windows).collect()
+    }
+
+    /// Whether nothing sees a tensor as a whole, and all that is read of it was stored.
+    pub(super) fn may_be_window(&self, binding: &Binding) -> bool {
+        let stays = is_total(binding, self.facts, self.observers) || self.reads_are_stored(binding);
+        stays && !self.observers.whole.contains(&binding.name)
+    }
+
     /// The width of the window along a dimension of a binding's memory.
     fn window(
         &self,
@@ -178,8 +110,7 @@ impl Folding<'_> {
         tensor: &TensorSchedule,
         along: &Along<'_>,
     ) -> Option<(usize, i64)> {
-        let stays = is_total(binding, self.facts, self.observers) || self.reads_are_stored(binding);
-        if self.observers.whole.contains(&binding.name) || !stays {
+        if !self.may_be_window(binding) {
             return None;
         }
         let mut width = 1;
@@ -188,7 +119,13 @@ impl Folding<'_> {
             let later = match form(along.forms, dependence.reader) {
                 Some(reader) => {
                     let later = distance(self.group, dependence, &reader, along.form).ok()?;
-                    most(self.facts, &dependence.domain, &later)?
+                    let later = most(self.facts, &dependence.domain, &later)?;
+                    let writes = |s: &Statement| {
+                        s.binding == at
+                            && !self.is_in_first(binding, s.clause, tensor, along, later)
+                    };
+                    let first = |nest| comes_before(nest, along.forms, dependence.reader, &writes);
+                    later - i64::from(self.nest.is_some_and(first))
                 }
                 // It comes after the loop, in the same round of those around.
                 None => {
@@ -209,6 +146,17 @@ impl Folding<'_> {
             return None;
         }
         width = width.max(self.of_condition(binding, along.form)?);
+        Some((along.dimension, width.max(self.read_later(binding, tensor, along)?)))
+    }
+
+    /// How many of the last planes something reads after the group.
+    pub(super) fn read_later(
+        &self,
+        binding: &Binding,
+        tensor: &TensorSchedule,
+        along: &Along<'_>,
+    ) -> Option<i64> {
+        let mut width = 1;
         let dimension = tensor.dimension(along.dimension);
         for (read, over) in self.observers.reads.get(&binding.name).into_iter().flatten() {
             let mut over = over.clone();
@@ -227,7 +175,26 @@ impl Folding<'_> {
             let far = self.observers.extremes.most(self.facts, &over, &left)?;
             width = width.max(far.checked_add(1)?);
         }
-        Some((along.dimension, width))
+        Some(width)
+    }
+
+    /// Whether a clause stores to the first so many planes only, so that it overwrites nothing.
+    fn is_in_first(
+        &self,
+        binding: &Binding,
+        clause: usize,
+        tensor: &TensorSchedule,
+        along: &Along<'_>,
+        n_planes: i64,
+    ) -> bool {
+        let (Some(axis), Some(clause)) =
+            (binding.axes.get(along.dimension), binding.clauses.get(clause))
+        else {
+            return false;
+        };
+        let at = Quasi::from(axis.var);
+        let most = self.observers.extremes.most(self.facts, &clause.domain, &at);
+        tensor.map.is_empty() && !along.down && most.is_some_and(|most| most < n_planes)
     }
 
     /// How many planes a point is away from the last one.
@@ -357,16 +324,4 @@ pub(super) fn is_total(binding: &Binding, facts: &Facts, observers: &Observers) 
         rest = rest.and_then(|rest| rest.subtract(&clause.domain));
     }
     rest.is_ok_and(|rest| observers.extremes.is_empty(facts, &rest))
-}
-
-/// The points of `outer` with further dimensions; where that gives up, more points.
-pub(super) fn extended(outer: &Domain, inner: &Domain) -> Domain {
-    let dims: Vec<_> = outer.dims().iter().chain(inner.dims()).copied().collect();
-    let mut sets = Vec::new();
-    for a in outer.sets() {
-        for b in inner.sets() {
-            sets.push(a.intersect(b).unwrap_or_else(|_| a.clone()));
-        }
-    }
-    Domain::of_sets(dims, sets)
 }

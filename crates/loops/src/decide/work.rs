@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use einlang_index::{Quasi, Var};
+use einlang_index::{Affine, Quasi, Var};
 use einlang_tir::module::{Binding, Clause, Module};
 use einlang_tir::op::Op;
 use einlang_tir::region::{
@@ -13,6 +13,7 @@ use einlang_tir::region::{
 };
 use einlang_tir::types::{Elem, Ident};
 
+use super::cost::BLOCK_OF_TERMS;
 use crate::schedule::{Compute, Schedule};
 
 /// More reads than that are not looked at: the clause is left as it is.
@@ -79,6 +80,8 @@ pub(super) struct Work {
     pub(super) n_sums: usize,
     /// How many of them are minima or maxima.
     pub(super) n_extremes: usize,
+    /// How many of them have one index, and as many terms as are worth blocks.
+    pub(super) n_long: usize,
     /// The widest element of what is computed with, in bytes.
     pub(super) bytes: u32,
     /// Why it cannot run in lanes: it may trap, asks the surroundings, or has bounds of its own.
@@ -225,6 +228,7 @@ impl Walk<'_, '_> {
         self.work.n_sums += usize::from(sum && float && reduction.flags.reassociable);
         let extreme = matches!(reduction.combine, Combiner::Op(Op::Min | Op::Max));
         self.work.n_extremes += usize::from(extreme && plain);
+        self.work.n_long += usize::from(is_long(reduction));
         for set in reduction.domain.sets() {
             for var in set.vars() {
                 match self.places.get(&var) {
@@ -253,6 +257,17 @@ impl Walk<'_, '_> {
         }
         self.along = outer;
     }
+}
+
+/// Whether a reduction over one index may have more terms than a block of them.
+fn is_long(reduction: &Reduction) -> bool {
+    let ([var], [set]) = (reduction.domain.dims(), reduction.domain.sets()) else { return false };
+    // Of `n - var`, the number.
+    let bound = |affine: &Affine| {
+        let alone = affine.without(*var).as_constant();
+        alone.filter(|_| affine.coeff(*var) == -1)
+    };
+    set.eqs().is_empty() && !set.ges().iter().filter_map(bound).any(|last| last < BLOCK_OF_TERMS)
 }
 
 /// Whether an operation takes as long as many others.

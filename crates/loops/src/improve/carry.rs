@@ -89,7 +89,15 @@ impl Carry<'_> {
             let like = &self.kernel.buffers[carried.buffer.0 as usize];
             let (name, loc) = (like.name.clone(), like.loc);
             let dims = Vec::new();
-            self.kernel.buffers.push(Buffer { name, elem, dims, marks: false, stack: true, loc });
+            self.kernel.buffers.push(Buffer {
+                name,
+                elem,
+                dims,
+                marks: false,
+                stack: true,
+                unset: false,
+                loc,
+            });
             replace(of, &carried, number);
             let value = Value { number: self.next, elem };
             self.next = self.next.saturating_add(1);

@@ -115,9 +115,34 @@ impl Jam<'_> {
                 [] => return Some(stmts),
                 [Stmt::Loop(_), ..] => stmts.push(self.loops(row)?),
                 [Stmt::Fold(_), ..] => stmts.push(self.folds(row)?),
+                [Stmt::If { condition: Condition::Within(_), .. }, ..] if same_branch(&row) => {
+                    match self.branches(row.clone()) {
+                        Some(branch) => stmts.push(branch),
+                        None => stmts.extend(row),
+                    }
+                }
                 _ => stmts.extend(row),
             }
         }
+    }
+
+    /// Branches that all copies take together.
+    fn branches(&mut self, row: Vec<Stmt>) -> Option<Stmt> {
+        let (mut all, mut on) = (Vec::new(), None);
+        let (mut thens, mut others) = (Vec::new(), Vec::new());
+        let (mut yes, mut no) = (Vec::new(), Vec::new());
+        for stmt in row {
+            let Stmt::If { results, condition, then, otherwise } = stmt else { return None };
+            all.extend(results);
+            on = Some(condition);
+            yes.extend(then.results);
+            no.extend(otherwise.results);
+            thens.push(then.stmts);
+            others.push(otherwise.stmts);
+        }
+        let then = Block { stmts: self.jam(thens)?, results: yes };
+        let otherwise = Block { stmts: self.jam(others)?, results: no };
+        Some(Stmt::If { results: all, condition: on?, then, otherwise })
     }
 
     fn loops(&mut self, row: Vec<Stmt>) -> Option<Stmt> {
@@ -193,6 +218,16 @@ fn apart(body: &Block, var: Var) -> (Vec<Stmt>, Block) {
         rest.push(stmt.clone());
     }
     (fixed, Block { stmts: rest, results: body.results.clone() })
+}
+
+/// Whether statements are branches on the same condition.
+fn same_branch(row: &[Stmt]) -> bool {
+    let condition = |stmt: &Stmt| match stmt {
+        Stmt::If { condition: Condition::Within(domain), .. } => Some(domain.clone()),
+        _ => None,
+    };
+    let first = row.first().and_then(condition);
+    first.is_some() && row.iter().all(|stmt| condition(stmt) == first)
 }
 
 /// Two folds over the same points as one.

@@ -10,8 +10,10 @@
 //! | `merge.rs`, `touch.rs` | `merge_loops`: loops over the same points that share what they read become one |
 //! | `unread.rs` | `drop_unread`: what nobody reads is not stored |
 //! | `folds.rs` | `merge_folds`: and so do their folds |
+//! | `terms.rs` | `block_terms`: long sums go through their terms block by block, outside of their points |
 //! | `jam.rs` | `jam_rounds`: several rounds of a loop go through the loops inside together |
 //! | `specialise.rs` | `specialise_sizes`: code of its own for sizes that the schedule expects |
+//! | `unset.rs` | `leave_unset`: memory that is stored whole before it is read need not be zero |
 //! | `budget.rs` | `hold_budget`: trajectories that are too large trap before they get memory |
 //! | `copy.rs`, `rewrite.rs` | what they have in common: copies, visiting operands, counting uses, new values |
 
@@ -27,8 +29,10 @@ mod merge;
 mod rewrite;
 mod share;
 mod specialise;
+mod terms;
 mod touch;
 mod unread;
+mod unset;
 
 pub(crate) use budget::hold_budget;
 
@@ -50,6 +54,9 @@ pub(crate) fn improve(kernel: &mut Kernel, schedule: &Schedule) {
     if schedule.fma == Fma::Everywhere || schedule.chains {
         contract::contract_products(kernel, schedule.fma == Fma::Everywhere);
     }
+    // What blocks of terms load was stored by the block before.
+    unset::leave_unset(kernel);
+    terms::block_terms(kernel);
     if merged {
         folds::merge_folds(kernel);
         share::share_values(kernel);

@@ -96,6 +96,9 @@ pub struct Buffer {
     /// Whether it lies on the stack where its size is a constant, and, if it keeps a window only, in
     /// memory of the thread where it is not.
     pub stack: bool,
+    /// Whether code stores every element before anything reads one, so that what the memory held
+    /// before does not matter.
+    pub unset: bool,
     /// Where the tensor was defined.
     pub loc: Loc,
 }

@@ -100,8 +100,9 @@ impl Reader<'_> {
         }
         let marks = self.cursor.eat_word("marks");
         let stack = self.cursor.eat_word("stack");
+        let unset = self.cursor.eat_word("unset");
         let (name, loc) = (Ident::new(&name), Loc::default());
-        self.kernel.buffers.push(Buffer { name, elem, dims, marks, stack, loc });
+        self.kernel.buffers.push(Buffer { name, elem, dims, marks, stack, unset, loc });
         self.cursor.expect(";")
     }
 

@@ -346,6 +346,9 @@ impl Reader<'_> {
 /// The most rounds of a loop that run at once.
 const MOST_AT_ONCE: i64 = 64;
 
+/// The most terms of a block.
+const MOST_TERMS: i64 = 1 << 16;
+
 /// Reads a role.
 pub(crate) fn parse_role(cursor: &mut Cursor<'_>) -> Parsed<Role> {
     match &cursor.name()?[..] {
@@ -356,6 +359,10 @@ pub(crate) fn parse_role(cursor: &mut Cursor<'_>) -> Parsed<Role> {
             (rounds @ 2..=MOST_AT_ONCE, _) => Ok(Role::Unroll(rounds as u32)),
             _ => cursor.fail("2 to 64 rounds can run at once"),
         },
-        _ => cursor.fail("expected `seq`, `par`, `lane` or `unroll`"),
+        "terms" => match cursor.number()? {
+            block @ 1..=MOST_TERMS => Ok(Role::Terms(block as u32)),
+            _ => cursor.fail("a block has 1 to 65536 terms"),
+        },
+        _ => cursor.fail("expected `seq`, `par`, `lane`, `unroll` or `terms`"),
     }
 }

@@ -218,6 +218,7 @@ impl Reader<'_> {
             Role::Par => (1, 0),
             Role::Lane(width) => (2, width),
             Role::Unroll(rounds) => (3, rounds),
+            Role::Terms(block) => (4, block),
         };
         self.say(&[role, i64::from(width), i64::from(of.own)]);
         let outside = self.bound.len();

@@ -60,9 +60,10 @@ impl Printer<'_> {
                 .collect();
             let marks = if buffer.marks { " marks" } else { "" };
             let stack = if buffer.stack { " stack" } else { "" };
+            let unset = if buffer.unset { " unset" } else { "" };
             let name = show_name(buffer.name.as_str());
             let line = format!(
-                "buffer {at} {kind}{name}: {}[{}]{marks}{stack};",
+                "buffer {at} {kind}{name}: {}[{}]{marks}{stack}{unset};",
                 buffer.elem,
                 dims.join(", ")
             );
@@ -294,5 +295,6 @@ pub(crate) fn show_role(role: Role) -> String {
         Role::Par => "par".to_owned(),
         Role::Lane(width) => format!("lane {width}"),
         Role::Unroll(rounds) => format!("unroll {rounds}"),
+        Role::Terms(block) => format!("terms {block}"),
     }
 }

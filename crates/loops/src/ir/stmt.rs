@@ -91,12 +91,15 @@ pub enum Role {
     Lane(u32),
     /// In any order, so many at a time, written out.
     Unroll(u32),
+    /// One after the other, each for so many terms of the sums inside, which go on where the round before
+    /// left them; `block_terms` makes as many rounds as there are blocks of terms.
+    Terms(u32),
 }
 
 impl Role {
     /// Whether the rounds may run in any order.
     pub fn is_free(self) -> bool {
-        self != Role::Seq
+        !matches!(self, Role::Seq | Role::Terms(_))
     }
 
     /// How many rounds stay with one thread where a loop is divided, counted from the first.

@@ -179,6 +179,8 @@ struct Lower<'m> {
     around: Vec<Around>,
     /// Bindings in which some point may have no clause, and those that need marks.
     marked: HashSet<Ident>,
+    /// The bindings whose clauses store every point.
+    total: HashSet<Ident>,
     /// Whether the `until` of an extent ended by its condition.
     converged: HashMap<Var, Operand>,
     /// The tensors that are kept one segment at a time.
@@ -208,6 +210,7 @@ impl<'m> Lower<'m> {
             ..Kernel::default()
         };
         let marked = read::needs_marks(module, &facts);
+        let total = read::stored_whole(module, &facts);
         let mut value_symbols: HashMap<Ident, Vec<Var>> = HashMap::new();
         for symbol in &module.symbols {
             if let SymbolSource::Value(name) = &symbol.source {
@@ -244,6 +247,7 @@ impl<'m> Lower<'m> {
             context,
             around: Vec::new(),
             marked,
+            total,
             converged: HashMap::new(),
             segments: HashMap::new(),
             carries: HashMap::new(),
@@ -273,6 +277,7 @@ impl<'m> Lower<'m> {
             dims: dims.collect(),
             marks: false,
             stack: false,
+            unset: false,
             loc: Default::default(),
         };
         let id = self.kernel.add_buffer(buffer);

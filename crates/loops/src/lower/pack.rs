@@ -19,6 +19,8 @@ const MOST_LANES: i64 = 64;
 pub(super) struct Panels {
     buffer: BufferId,
     axis: usize,
+    /// How many axes lie around the panels.
+    under: usize,
     /// The first plane of the first panel.
     from: Quasi,
     /// How many planes a panel has.
@@ -47,16 +49,18 @@ impl Lower<'_> {
         }
         let (extent, width) = (axis.extent.sub(&from_plane)?, pack.width);
         let full = |extent: Quasi| BufferDim { extent, layout: Layout::Full };
-        let mut dims = vec![full(extent.ceil_div(width)?)];
         let others = of.dims.iter().enumerate().filter(|(at, _)| *at != pack.axis);
-        dims.extend(others.map(|(_, dim)| full(dim.extent.clone())));
+        let mut dims: Vec<BufferDim> = others.map(|(_, dim)| full(dim.extent.clone())).collect();
+        let under = pack.under.min(pack.axis);
+        dims.insert(under, full(extent.ceil_div(width)?));
         dims.push(full(Quasi::from(width)));
         let vars: Vec<Var> = dims.iter().map(|_| self.kernel.vars.index("p")).collect();
         let name = Ident::new(&format!("{name}.packed"));
-        let to = self.kernel.add_buffer(Buffer { name, dims, stack: false, ..of.clone() });
+        let to =
+            self.kernel.add_buffer(Buffer { name, dims, stack: false, unset: false, ..of.clone() });
         out.push(Stmt::Alloc(to));
         let (axis, ahead, rows) = (pack.axis, pack.ahead, pack.rows);
-        let panels = Panels { buffer: to, axis, from: from_plane, width, ahead, rows };
+        let panels = Panels { buffer: to, axis, under, from: from_plane, width, ahead, rows };
         out.push(self.copy_panels(from, of.elem, &vars, &extent, &panels)?);
         self.panels.entry(pack.tensor.clone()).or_default().push(panels);
         Ok(())
@@ -77,12 +81,13 @@ impl Lower<'_> {
         extent: &Quasi,
         panels: &Panels,
     ) -> Result<Stmt> {
-        let Panels { buffer: to, axis, from: from_plane, width, .. } = panels;
+        let Panels { buffer: to, axis, under, from: from_plane, width, .. } = panels;
         let (to, axis, width) = (*to, *axis, *width);
-        let ([panel, others @ ..], Some(inside)) = (&vars[..vars.len() - 1], vars.last()) else {
+        let (Some(panel), Some((inside, others))) = (vars.get(*under), vars.split_last()) else {
             return Err(NotLowered::new("a panel of a scalar"));
         };
-        let mut at: Vec<Quasi> = others.iter().map(|var| Quasi::from(*var)).collect();
+        let others = others.iter().filter(|var| *var != panel);
+        let mut at: Vec<Quasi> = others.map(|var| Quasi::from(*var)).collect();
         let first = Quasi::from(*panel).scale(width)?;
         let plane = first.add(&Quasi::from(*inside))?.add(from_plane)?;
         at.insert(axis.min(at.len()), plane);
@@ -137,8 +142,9 @@ impl Lower<'_> {
                 },
                 _ => continue,
             };
-            let mut place = vec![Subscript::Index(panel)];
-            place.extend(at.iter().enumerate().filter(|(i, _)| *i != axis).map(|(_, s)| s.clone()));
+            let others = at.iter().enumerate().filter(|(i, _)| *i != axis);
+            let mut place: Vec<Subscript> = others.map(|(_, s)| s.clone()).collect();
+            place.insert(panels.under, Subscript::Index(panel));
             place.push(Subscript::Index(inside));
             let access = match panels.ahead {
                 0 => Access::Proved,

@@ -13,6 +13,7 @@ use einlang_tir::region::{Arg, Inst, InstKind, Read, Region, Subscript as Place,
 use einlang_tir::types::{Elem, Ident};
 
 use super::{Lower, NotLowered, Part, Result};
+use crate::decide::Extremes;
 use crate::ir::{Access, Block, BufferId, Condition, Stmt, Subscript};
 
 impl Lower<'_> {
@@ -199,8 +200,7 @@ pub(crate) fn is_by_data(at: &[Place]) -> bool {
 
 /// The bindings for which it must be remembered which points were stored.
 pub(crate) fn needs_marks(module: &Module, facts: &Facts) -> HashSet<Ident> {
-    let mut marks =
-        Marks { facts, covered: HashMap::new(), around: Vec::new(), found: HashSet::new() };
+    let mut marks = Marks::new(module, facts);
     for group in &module.groups {
         marks.declare(group);
     }
@@ -210,8 +210,17 @@ pub(crate) fn needs_marks(module: &Module, facts: &Facts) -> HashSet<Ident> {
     marks.found
 }
 
+/// The bindings whose clauses store every point, whatever the data.
+pub(super) fn stored_whole(module: &Module, facts: &Facts) -> HashSet<Ident> {
+    let marks = Marks::new(module, facts);
+    let bindings = module.groups.iter().flat_map(|group| &group.bindings);
+    let total = bindings.filter(|binding| marks.coverage(binding).total);
+    total.map(|binding| binding.name.clone()).collect()
+}
+
 struct Marks<'a> {
     facts: &'a Facts,
+    extremes: Extremes,
     covered: HashMap<Ident, Covered>,
     around: Vec<Vec<Ident>>,
     found: HashSet<Ident>,
@@ -225,7 +234,17 @@ struct Covered {
     zero_fill: bool,
 }
 
-impl Marks<'_> {
+impl<'a> Marks<'a> {
+    fn new(module: &Module, facts: &'a Facts) -> Marks<'a> {
+        Marks {
+            facts,
+            extremes: Extremes::of(module),
+            covered: HashMap::new(),
+            around: Vec::new(),
+            found: HashSet::new(),
+        }
+    }
+
     fn declare(&mut self, group: &Group) {
         for binding in &group.bindings {
             let covered = self.coverage(binding);
@@ -243,7 +262,7 @@ impl Marks<'_> {
             (Some(whole), Some(stored)) => whole.subtract(stored).ok(),
             _ => None,
         };
-        let total = rest.is_some_and(|rest| rest.always_empty_given(self.facts.set()).is_true());
+        let total = rest.is_some_and(|rest| self.extremes.is_empty(self.facts, &rest));
         Covered { whole, stored, total, zero_fill: binding.zero_fill }
     }
 
@@ -303,7 +322,7 @@ impl Marks<'_> {
         let missing = stored
             .preimage(&map)
             .and_then(|part| inside?.subtract(&part))
-            .map(|rest| rest.always_empty_given(self.facts.set()).is_true());
+            .map(|rest| self.extremes.is_empty(self.facts, &rest));
         missing.unwrap_or(false)
     }
 }

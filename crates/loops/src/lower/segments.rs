@@ -48,6 +48,11 @@ impl Segmented {
         Ok(at.sub(&Quasi::from(self.origin))?.add_constant(self.before)?)
     }
 
+    /// Whether a plane is among the first ones that are kept apart.
+    fn first_has(&self, plane: i64) -> bool {
+        self.first.is_some_and(|(_, planes)| plane < planes)
+    }
+
     /// The planes of the segment from one of the tensor's on.
     pub(super) fn planes(&self, at: &Quasi) -> Result<Planes> {
         Ok(Planes { buffer: self.buffer, lead: None, start: self.plane(at)? })
@@ -71,7 +76,9 @@ impl Lower<'_> {
         let fixed = self.stands_for(&time);
         let (buffer, place) = match is_fixed(&fixed) {
             false => (of.buffer, of.plane(&time)?),
-            true if fixed.as_constant().is_some() => (of.first.ok_or_else(other)?.0, time),
+            true if fixed.as_constant().is_some_and(|plane| of.first_has(plane)) => {
+                (of.first.ok_or_else(other)?.0, time)
+            }
             true => {
                 let (buffer, planes) = of.last.ok_or_else(other)?;
                 (buffer, time.sub(&of.extent)?.add_constant(planes)?)

@@ -30,6 +30,8 @@ pub struct Schedule {
     /// Whether sums of floats in lanes are chains over blocks of terms, their products rounded
     /// together with the sum.
     pub chains: bool,
+    /// Whether one thread runs all of it, because others are not worth it for the sizes it is made for.
+    pub alone: bool,
     /// Sizes for which there is code of its own, by their names.
     pub variant: Vec<(String, i64)>,
     /// Inputs that are copied first, into panels.
@@ -60,6 +62,8 @@ pub struct Pack {
     pub tensor: Ident,
     /// The axis that is divided.
     pub axis: usize,
+    /// How many axes lie around the panels, the first ones: those of batches, which no sum goes through.
+    pub under: usize,
     /// Its first plane: a sum of sizes, by their names, so many times each.
     pub from: Vec<(i64, String)>,
     /// How many planes a panel has.

@@ -30,7 +30,8 @@ impl fmt::Display for Schedule {
             Fma::Everywhere => " fma",
         };
         let chains = if self.chains { " chains" } else { "" };
-        writeln!(f, "schedule {}{fma}{chains} {{", show_name(&self.module))?;
+        let alone = if self.alone { " alone" } else { "" };
+        writeln!(f, "schedule {}{fma}{chains}{alone} {{", show_name(&self.module))?;
         for (name, value) in &self.variant {
             writeln!(f, "  variant {} = {value};", show_name(name))?;
         }
@@ -42,8 +43,12 @@ impl fmt::Display for Schedule {
 }
 
 fn show_pack(pack: &Pack, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let (indent, Pack { tensor, axis, from, width, ahead, rows }) = ("  ".repeat(depth), pack);
+    let (indent, Pack { tensor, axis, under, from, width, ahead, rows }) =
+        ("  ".repeat(depth), pack);
     write!(f, "{indent}pack {} axis {axis}", show_name(tensor.as_str()))?;
+    if *under > 0 {
+        write!(f, " under {under}")?;
+    }
     for (at, (times, size)) in from.iter().enumerate() {
         let sign = if at == 0 { "from" } else { "+" };
         write!(f, " {sign} {times} * {}", show_name(size))?;
@@ -144,6 +149,7 @@ pub fn parse_schedules(text: &str) -> Result<Vec<Schedule>, TextError> {
             true => Fma::Everywhere,
         };
         schedule.chains = cursor.eat_word("chains");
+        schedule.alone = cursor.eat_word("alone");
         cursor.expect("{")?;
         while cursor.eat_word("variant") {
             let name = cursor.name()?;
@@ -169,6 +175,7 @@ fn parse_pack(cursor: &mut Cursor<'_>) -> Parsed<Pack> {
     let tensor = Ident::new(&cursor.name()?);
     cursor.expect_word("axis")?;
     let axis = usize::try_from(cursor.number()?);
+    let under = if cursor.eat_word("under") { usize::try_from(cursor.number()?) } else { Ok(0) };
     let mut from = Vec::new();
     if cursor.eat_word("from") {
         loop {
@@ -186,8 +193,10 @@ fn parse_pack(cursor: &mut Cursor<'_>) -> Parsed<Pack> {
     let rows = cursor.eat_word("rows");
     cursor.expect(";")?;
     let fits = width > 0 && from.iter().all(|(times, _)| *times > 0);
-    match (axis, ahead) {
-        (Ok(axis), Ok(ahead)) if fits => Ok(Pack { tensor, axis, from, width, ahead, rows }),
+    match (axis, under, ahead) {
+        (Ok(axis), Ok(under), Ok(ahead)) if fits && under <= axis => {
+            Ok(Pack { tensor, axis, under, from, width, ahead, rows })
+        }
         _ => cursor.fail("a panel is a part of an axis"),
     }
 }

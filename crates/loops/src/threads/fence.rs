@@ -12,7 +12,7 @@ use einlang_index::{MinMax, Var};
 use super::apart::{Apart, Between};
 use super::memory::is_private;
 use super::places::{Access, Scope};
-use crate::ir::{Block, BufferId, Condition, Loop, Stmt, each_stmt};
+use crate::ir::{Block, BufferId, Condition, Loop, Stmt, blocks, each_stmt};
 
 /// Sections that may run at the same time as what follows, each once.
 type Pending = Vec<Rc<Section>>;
@@ -89,16 +89,8 @@ impl<'a, 'k> Fence<'a, 'k> {
                     self.looped(of, scope, pending);
                     true
                 }
-                Stmt::If { results, condition, then, otherwise } if results.is_empty() => {
-                    let mut also = pending.clone();
-                    let mut inside = scope.clone();
-                    if let Condition::Within(domain) = condition {
-                        inside.assume(domain);
-                    }
-                    self.block(then, &mut inside, pending);
-                    self.block(otherwise, &mut scope.clone(), &mut also);
-                    join(pending, also);
-                    true
+                Stmt::If { results, .. } if results.is_empty() => {
+                    self.branches(stmt, scope, pending)
                 }
                 other => self.shared(other, scope, pending),
             };
@@ -108,6 +100,41 @@ impl<'a, 'k> Fence<'a, 'k> {
                 at += 1;
             }
         }
+    }
+
+    /// Branches of which one is taken; false if there must be a barrier before them. That is where it is
+    /// better off than in the branches, for what follows knows of it then.
+    fn branches(&mut self, stmt: &mut Stmt, scope: &Scope, pending: &mut Pending) -> bool {
+        let n_problems = self.problems.len();
+        let (mut inside, mut after) = (stmt.clone(), pending.clone());
+        self.both(&mut inside, scope, &mut after);
+        let n_inside = n_barriers(&inside) - n_barriers(stmt);
+        if n_inside > 0 && !pending.is_empty() {
+            self.problems.truncate(n_problems);
+            let mut alone = stmt.clone();
+            self.both(&mut alone, scope, &mut Vec::new());
+            self.problems.truncate(n_problems);
+            if n_barriers(&alone) - n_barriers(stmt) < n_inside {
+                pending.clear();
+                return false;
+            }
+            (inside, after) = (stmt.clone(), pending.clone());
+            self.both(&mut inside, scope, &mut after);
+        }
+        (*stmt, *pending) = (inside, after);
+        true
+    }
+
+    fn both(&mut self, stmt: &mut Stmt, scope: &Scope, pending: &mut Pending) {
+        let Stmt::If { condition, then, otherwise, .. } = stmt else { return };
+        let mut also = pending.clone();
+        let mut inside = scope.clone();
+        if let Condition::Within(domain) = condition {
+            inside.assume(domain);
+        }
+        self.block(then, &mut inside, pending);
+        self.block(otherwise, &mut scope.clone(), &mut also);
+        join(pending, also);
     }
 
     fn problem(&mut self, what: &str) -> bool {
@@ -204,6 +231,15 @@ impl Owner {
     fn is_as(&self, other: &Owner) -> bool {
         self.bounds.is_some() && (&self.bounds, self.grain) == (&other.bounds, other.grain)
     }
+}
+
+/// How many barriers a statement has.
+fn n_barriers(stmt: &Stmt) -> usize {
+    let mut n = 0;
+    for block in blocks(stmt) {
+        each_stmt(block, &mut |stmt| n += usize::from(matches!(stmt, Stmt::Barrier)));
+    }
+    n
 }
 
 /// Adds what is pending on another way.

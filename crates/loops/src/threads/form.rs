@@ -14,6 +14,7 @@ use super::fence::insert_barriers;
 use super::memory::is_private;
 use super::places::Scope;
 use super::work::is_small;
+use super::worth::{Around, Left};
 use crate::ir::{
     Block, BufferId, Condition, Layout, Loop, Range, Role, Stmt, Uses, blocks, each_stmt,
 };
@@ -25,8 +26,12 @@ pub(super) struct Form<'k> {
     pub(super) scope: Scope,
     /// The index of loops with one round.
     pub(super) once: Var,
-    /// Loops of fewer operations are left to one thread.
+    /// Threads are not worth it for less than that.
     pub(super) least_work: u64,
+    /// What is known where a team is formed.
+    pub(super) around: Around,
+    /// What is left to one thread because of that.
+    pub(super) left: Vec<Left>,
 }
 
 /// A statement of a team, and whether there is something to divide in it.
@@ -53,6 +58,7 @@ impl Form<'_> {
                 _ => {
                     self.close(&mut team, &mut out, &|var| is_used(last, var, at));
                     out.push(self.alone(stmt));
+                    self.around.pass(stmt);
                 }
             }
         }
@@ -64,12 +70,10 @@ impl Form<'_> {
     /// again.
     fn close(&mut self, team: &mut Team, out: &mut Vec<Stmt>, is_used: &dyn Fn(Var) -> bool) {
         let team = std::mem::take(team);
-        let binds = team.stmts.iter().filter(|stmt| matches!(stmt, Stmt::Bind { .. })).cloned();
-        let binds: Vec<Stmt> = binds.collect();
         if !team.stmts.is_empty() {
             let mut block = Block { stmts: team.stmts, results: Vec::new() };
             match insert_barriers(&mut block, &mut self.apart, &self.scope) {
-                true => out.push(Stmt::Team(block)),
+                true => self.settle(block, &team.as_they_were, out, is_used),
                 false => {
                     out.extend(team.as_they_were);
                     out.extend(team.loose);
@@ -77,27 +81,80 @@ impl Form<'_> {
                 }
             }
         }
-        if binds.iter().any(|stmt| matches!(stmt, Stmt::Bind { var, .. } if is_used(*var))) {
-            out.extend(binds);
-        }
+        team.as_they_were.iter().chain(&team.loose).for_each(|stmt| self.around.pass(stmt));
         out.extend(team.loose);
+    }
+
+    /// Puts out a team, its parts that threads are worth it for, or what it was before.
+    fn settle(
+        &mut self,
+        block: Block,
+        as_they_were: &[Stmt],
+        out: &mut Vec<Stmt>,
+        is_used: &dyn Fn(Var) -> bool,
+    ) {
+        let judged = match self.least_work {
+            0 => Ok(()),
+            least => self.around.judge(&block, least),
+        };
+        let Err(left) = judged else {
+            return put_team(block.stmts, out, is_used);
+        };
+        let depth = self.around.depth();
+        let mut as_they_were = as_they_were.iter();
+        let mut part = Vec::new();
+        for (stmt, divided) in block.stmts.into_iter().zip(left.divided()) {
+            let is_barrier = matches!(stmt, Stmt::Barrier);
+            let Some(as_it_was) =
+                (if is_barrier { Some(&Stmt::Barrier) } else { as_they_were.next() })
+            else {
+                break;
+            };
+            if *divided {
+                part.push(stmt);
+            } else {
+                put_team(std::mem::take(&mut part), out, &|_| true);
+                if !is_barrier {
+                    out.push(self.alone(as_it_was));
+                }
+            }
+            self.around.pass(as_it_was);
+        }
+        put_team(part, out, is_used);
+        self.around.back(depth);
+        self.left.push(left);
     }
 
     /// A statement outside of teams, with teams inside.
     fn alone(&mut self, stmt: &Stmt) -> Stmt {
-        match stmt {
+        let depth = self.around.depth();
+        let stmt = match stmt {
             Stmt::Loop(of) => {
-                let body = self.block(&of.body, None);
+                self.around.enter(&of.range);
+                let body = self.inside(&of.body);
                 Stmt::Loop(Box::new(Loop { body, ..(**of).clone() }))
             }
             Stmt::If { results, condition, then, otherwise } => Stmt::If {
                 results: results.clone(),
                 condition: condition.clone(),
-                then: self.block(then, None),
-                otherwise: self.block(otherwise, None),
+                then: self.inside(then),
+                otherwise: self.inside(otherwise),
             },
             other => other.clone(),
+        };
+        self.around.back(depth);
+        stmt
+    }
+
+    /// A block outside of teams, with teams inside if it may have enough to do.
+    fn inside(&mut self, block: &Block) -> Block {
+        if self.around.is_small(block, self.least_work) {
+            return block.clone();
         }
+        let depth = self.around.depth();
+        let block = self.block(block, None);
+        self.around.back(depth);
+        block
     }
 
     /// A statement as threads run it together; nothing if they cannot.
@@ -137,7 +194,7 @@ impl Form<'_> {
 
     fn looped(&mut self, of: &Loop, scope: &mut Scope) -> Shared {
         let as_it_is = Stmt::Loop(Box::new(of.clone()));
-        if of.role.is_free() && !is_small(of, self.least_work) && self.is_divisible(of, scope) {
+        if of.role.is_free() && !is_small(of, self.least_work / 4) && self.is_divisible(of, scope) {
             return Some((Stmt::Loop(Box::new(Loop { own: true, ..of.clone() })), true));
         }
         let holds_free = |block: &Block| {
@@ -221,6 +278,21 @@ impl Team {
         self.as_they_were.push(as_it_was);
         self.stmts.append(&mut self.loose);
         self.stmts.push(stmt);
+    }
+}
+
+/// Puts out a team, without barriers at its ends; indices that are used later are bound again.
+fn put_team(mut stmts: Vec<Stmt>, out: &mut Vec<Stmt>, is_used: &dyn Fn(Var) -> bool) {
+    let is_inner = |stmt: &Stmt| !matches!(stmt, Stmt::Barrier);
+    stmts.truncate(stmts.iter().rposition(is_inner).map_or(0, |last| last + 1));
+    stmts.drain(..stmts.iter().position(is_inner).unwrap_or(0));
+    let binds = stmts.iter().filter(|stmt| matches!(stmt, Stmt::Bind { .. })).cloned();
+    let binds: Vec<Stmt> = binds.collect();
+    if !stmts.is_empty() {
+        out.push(Stmt::Team(Block { stmts, results: Vec::new() }));
+    }
+    if binds.iter().any(|stmt| matches!(stmt, Stmt::Bind { var, .. } if is_used(*var))) {
+        out.extend(binds);
     }
 }
 

@@ -13,11 +13,13 @@
 //! | `places.rs`, `apart.rs`, `span.rs` | which places are touched, and whether two accesses can meet |
 //! | `fewer.rs` | less to ask about places |
 //! | `memory.rs`, `work.rs` | memory of one thread, and loops that are too small |
+//! | `estimate.rs`, `worth.rs` | what statements cost, and whether threads are worth it for them |
 //!
 //! Invariant ([`check_teams`], part of `ir::verify`): between two barriers a place that one thread stores
 //! to is touched by no other; only loops that are divided store.
 
 mod apart;
+mod estimate;
 mod fence;
 mod fewer;
 mod form;
@@ -25,28 +27,38 @@ mod memory;
 mod places;
 mod span;
 mod work;
+mod worth;
 
 use einlang_index::Var;
 
 use self::apart::Apart;
+pub use self::estimate::{FUNCTION, MOST_WORK, ONE_VECTOR, WAIT, is_function};
 use self::fence::check_barriers;
 use self::form::{Form, last_uses};
 pub use self::memory::{MOST_ON_STACK, is_private as is_of_thread};
 use self::places::{Scope, Walk};
+use self::worth::Around;
+pub use self::worth::Left;
 use crate::ir::{Kernel, Stmt, each_stmt};
 
-/// Divides the free loops of a kernel among threads, but for those that certainly have less to do than
-/// so many operations; whether there was something to divide.
-pub fn divide_work(kernel: &mut Kernel, least_work: u64) -> bool {
+/// Divides the free loops of a kernel among threads, where that is worth it: for more work than the least,
+/// given the shapes of the inputs if they are known, and for everything if the least is nothing. What is left
+/// to one thread because of sizes that may change.
+pub fn divide_work(kernel: &mut Kernel, least_work: u64, shapes: &[Vec<i64>]) -> Vec<Left> {
+    let around = Around::of(kernel, shapes);
+    if least_work > 0 && around.is_small(&kernel.body, least_work) {
+        return around.judge(&kernel.body, least_work).err().into_iter().collect();
+    }
     let once = fresh(kernel, "once");
-    let body = {
+    let (body, left) = {
         let (apart, scope) = (Apart::new(Walk::new(kernel)), Scope::of(kernel));
-        let mut form = Form { apart, scope, once, least_work };
+        let mut form = Form { apart, scope, once, least_work, around, left: Vec::new() };
         let last = last_uses(&kernel.body);
-        form.block(&kernel.body, Some(&last))
+        let body = form.block(&kernel.body, Some(&last));
+        (body, form.left)
     };
     kernel.body = body;
-    has_teams(kernel)
+    left
 }
 
 /// Whether a kernel has teams.

@@ -42,9 +42,10 @@ pub(crate) fn python_itself(span: Span) -> Diagnostic {
 /// `python::…` in a program that no Python runs.
 pub(crate) fn no_python(span: Span) -> Diagnostic {
     let message = "Python modules exist only when Python runs the program";
-    Diagnostic::error(Code::E0111, message, span, "no Python is here")
-        .with_help("run the program from Python with `einlang.run`, where `Options` may forbid them, or pass the \
-             values as `input`s")
+    Diagnostic::error(Code::E0111, message, span, "no Python is here").with_help(
+        "run the program from Python with `einlang.run`, where `Options` may forbid them, or with \
+             `python -m einlang run --allow-python`, or pass the values as `input`s",
+    )
 }
 
 /// `mod name;` without its file.

@@ -26,6 +26,23 @@ impl Writer<'_> {
             },
             ExprKind::Tuple(items) => self.list_change(scope, items, '(', ')'),
             ExprKind::Array(items) => self.list_change(scope, items, '[', ']'),
+            ExprKind::Struct { res, fields } => {
+                let changes: Vec<(String, Math)> = fields
+                    .iter()
+                    .map(|(name, value)| {
+                        (self.spelling(name.name).to_owned(), self.change(scope, *value))
+                    })
+                    .collect();
+                if changes.iter().all(|(_, change)| change.is_zero()) {
+                    return Math::zero();
+                }
+                let fields: Vec<String> = changes
+                    .iter()
+                    .map(|(name, change)| format!("{name}: {}", change.text()))
+                    .collect();
+                let name = self.res_text(scope, *res);
+                Math::atom(format!("{name} {{ {} }}", fields.join(", ")))
+            }
             ExprKind::Block(block) => self.block_change(scope, expr, block),
             ExprKind::If { condition, then, otherwise: Some(otherwise) } => {
                 let condition = self.value(scope, *condition).text();

@@ -24,11 +24,12 @@ impl<'p> Writer<'p> {
         self.root = Some(body);
         let mut targets = Vec::new();
         let combined = self.combination(&scope, expr, &mut targets, 0);
-        for target in &targets {
-            self.target(&scope, *target);
-        }
         let is_one = matches!(self.body(&scope).kind(expr), ExprKind::Differential(_));
-        if !is_one && targets.len() + usize::from(!combined.is_atomic()) > 1 {
+        let is_sum = !is_one && targets.len() + usize::from(!combined.is_atomic()) > 1;
+        for target in &targets {
+            self.target(&scope, *target, !is_sum);
+        }
+        if is_sum {
             self.lines.push(combined.text());
         }
         self.lines.join("\n")
@@ -76,8 +77,11 @@ impl<'p> Writer<'p> {
         }
     }
 
-    /// The lines for `@target`.
-    fn target(&mut self, scope: &Scope, target: ExprId) {
+    /// The lines for `@target`. One that nothing is known about has a line only if it stands alone.
+    fn target(&mut self, scope: &Scope, target: ExprId, alone: bool) {
+        if self.field_target(scope, target).is_some() {
+            return;
+        }
         let mut base = target;
         while let ExprKind::Access { base: inner, .. } | ExprKind::Field(inner, _) =
             self.body(scope).kind(base)
@@ -96,14 +100,14 @@ impl<'p> Writer<'p> {
             _ => None,
         };
         match found {
-            None => self.lines.push(format!("@{name}")),
+            None => self.lines.extend(alone.then(|| format!("@{name}"))),
             Some(Definition::Plain(value)) => {
                 let change = self.change(scope, value);
                 let is_leaf = change.is_zero() && self.is_literal(scope, value);
-                self.lines.push(match is_leaf {
-                    true => format!("@{name}"),
-                    false => format!("@{name} = {}", change.text()),
-                });
+                match is_leaf {
+                    true => self.lines.extend(alone.then(|| format!("@{name}"))),
+                    false => self.lines.push(format!("@{name} = {}", change.text())),
+                }
             }
             Some(Definition::Part(value, at)) => {
                 let change = self.change(scope, value).grouped();
@@ -117,6 +121,21 @@ impl<'p> Writer<'p> {
                 }
             }
         }
+    }
+
+    /// The line for a field of a record that is written out.
+    fn field_target(&mut self, scope: &Scope, target: ExprId) -> Option<()> {
+        let ExprKind::Field(base, field) = self.body(scope).kind(target) else { return None };
+        let ExprKind::Name(res @ Res::Local(local)) = self.body(scope).kind(*base) else {
+            return None;
+        };
+        let Definition::Plain(value) = self.definition(scope, *local)? else { return None };
+        let ExprKind::Struct { fields, .. } = self.body(scope).kind(value) else { return None };
+        let (_, value) = fields.iter().find(|(name, _)| name.name == field.name)?;
+        let change = self.change(scope, *value);
+        let path = format!("@{}.{}", self.res_text(scope, *res), self.spelling(field.name));
+        self.lines.push(format!("{path} = {}", change.text()));
+        Some(())
     }
 
     fn clause_change(&mut self, scope: &Scope, clause: &Clause) -> String {

@@ -1,7 +1,9 @@
 //! `converged(x)`: whether a recurrence ended by its condition.
 
+use einlang_index::Var;
+use einlang_tir::module::SymbolSource;
 use einlang_tir::region::InstKind;
-use einlang_tir::types::Elem;
+use einlang_tir::types::{Elem, Ident};
 
 use super::module::loc;
 use super::tensors::Home;
@@ -11,15 +13,24 @@ use crate::hir::{Arg, ExprKind, Res};
 
 impl<'p> Lower<'p> {
     /// Whether a recurrence of a module that is closed ended by its condition, as a tensor of it.
+    /// For a derivative, its definition may have moved on to a later module.
     fn converged_before(&mut self, id: TensorId) -> Option<TensorId> {
-        let info = self.info(id).clone();
-        let Home::Module(home) = info.home else { return None };
-        let tir = &self.modules[home].tir;
-        let open = info
-            .extents
-            .iter()
-            .filter_map(einlang_index::Quasi::as_var)
-            .find(|var| tir.source(*var) == Some(&einlang_tir::module::SymbolSource::Until))?;
+        let info = self.info(id);
+        let here = match info.home {
+            Home::Module(home) => Some((home, info.name.clone())),
+            Home::Host => None,
+        };
+        let former = self.former.iter().filter(|known| *known.1 == id).map(|known| known.0.clone());
+        let mut homes: Vec<(usize, Ident)> = here.into_iter().chain(former).collect();
+        homes.sort_unstable();
+        let open = homes.into_iter().find_map(|(home, name)| {
+            let tir = &self.modules.get(home).filter(|_| self.pending != Some(home))?.tir;
+            let mut axes =
+                tir.binding(&name)?.axes.iter().filter_map(|axis| axis.dim.extent.as_var());
+            let is_open = |var: &Var| tir.source(*var) == Some(&SymbolSource::Until);
+            axes.find(is_open).map(|open| (home, open))
+        });
+        let (home, open) = open?;
         Some(self.export_inst(home, Elem::Bool, InstKind::Converged(open), None))
     }
 

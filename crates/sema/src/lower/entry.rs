@@ -65,9 +65,9 @@ impl<'p> Lower<'p> {
         self.lower_functions()?;
         self.add_labels();
         self.verify()?;
-        self.expand_host_requests()?;
+        let watches = self.expand_host_requests()?;
         self.verify()?;
-        Ok(Lowered { program: self.out, inputs, outputs: described })
+        Ok(Lowered { program: self.out, inputs, outputs: described, watches })
     }
 
     fn wanted(&self, mut outputs: Vec<Output<'p>>) -> Vec<Output<'p>> {

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use einlang_index::Quasi;
 use einlang_source::{Diagnostic, Diagnostics};
+use einlang_tir::ad::Watch;
 use einlang_tir::host::{Block, HostArg, HostInst, HostKind, HostType, Intrinsic};
 use einlang_tir::passes::lower_host_requests;
 use einlang_tir::region::Subscript as At;
@@ -208,8 +209,9 @@ impl<'p> Lower<'p> {
     }
 
     /// Expands the derivatives that the host computes.
-    pub(super) fn expand_host_requests(&mut self) -> R<()> {
-        lower_host_requests(&mut self.out).map_err(|found| self.first_of(found))
+    pub(super) fn expand_host_requests(&mut self) -> R<Vec<Watch>> {
+        let watched = self.options.check_rules;
+        lower_host_requests(&mut self.out, watched).map_err(|found| self.first_of(found))
     }
 
     fn first_of(&self, found: Diagnostics) -> Box<Diagnostic> {

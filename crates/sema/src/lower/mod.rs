@@ -124,6 +124,8 @@ pub struct Options {
     pub muted: std::collections::HashSet<Span>,
     /// The outputs are all bindings of this entry, each with its place, and the sizes it declares.
     pub entry: Option<FileId>,
+    /// Rules of functions that run on the host are compared with differences.
+    pub check_rules: bool,
 }
 
 /// A program in host and tensor IR, with what a caller needs to run it.
@@ -135,6 +137,8 @@ pub struct Lowered {
     pub inputs: Vec<ProgramInput>,
     /// The outputs.
     pub outputs: Vec<ProgramOutput>,
+    /// The rules of host functions that are compared with differences.
+    pub watches: Vec<einlang_tir::ad::Watch>,
 }
 
 /// An `input` of the program.

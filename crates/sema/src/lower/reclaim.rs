@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use einlang_index::{Domain, Quasi, Set, Var};
 use einlang_tir::host::{HostArg, HostKind, HostType, Intrinsic};
 use einlang_tir::module::{Group, Symbol, SymbolSource};
-use einlang_tir::region::{Combiner, Def, Inst, InstKind, Over, Region};
+use einlang_tir::region::{Combiner, Def, Inst, InstKind, Over, Place, Read, Region};
 use einlang_tir::substitute::Substitution;
 use einlang_tir::types::{Elem, Ident, Loc};
 
@@ -49,8 +49,11 @@ impl<'p> Lower<'p> {
         let mut earlier: Vec<TensorId> = ids
             .into_iter()
             .filter(|id| {
-                let home = self.info(*id).home;
-                *id != by && matches!(home, Home::Module(home) if home != module)
+                let (home, elem) = (self.info(*id).home, self.info(*id).elem);
+                // No derivative leads through a condition.
+                *id != by
+                    && elem != Elem::Bool
+                    && matches!(home, Home::Module(home) if home != module)
             })
             .collect();
         earlier.sort_unstable();
@@ -108,6 +111,13 @@ impl<'p> Lower<'p> {
         // Functions that are finished had modules of the same numbers.
         let here = self.tensors.iter().rposition(is_it).map(TensorId);
         here.or_else(|| self.former.get(&(home, name.clone())).copied())
+    }
+
+    /// The tensor that a module knows by a name, its inputs included.
+    fn known_in(&self, home: usize, name: &Ident) -> Option<TensorId> {
+        let mut imports = self.modules[home].imports.iter();
+        let imported = imports.find(|(_, known)| known.0 == *name).map(|found| *found.0);
+        imported.or_else(|| self.tensor_of(home, name))
     }
 
     /// An input becomes a tensor of this module; its extents are passed as numbers.
@@ -261,8 +271,14 @@ impl<'p> Lower<'p> {
                 copy.change.vars.insert(*var, fresh.into());
                 *var = fresh;
             }
-            InstKind::Converged(_) => {
-                return unsupported(self.here, "a derivative through these values, printed before");
+            InstKind::Converged(open) => {
+                // It was known when the earlier module ended, and is a constant.
+                let known = InstKind::Converged(*open);
+                let ended = self.export_inst(copy.home, Elem::Bool, known, None);
+                let place = Place { tensor: self.import(ended)?.0, at: Vec::new() };
+                inst.kind = InstKind::Read(Read { place, default: None, proved: true });
+                inst.results.iter_mut().try_for_each(|def| self.copied_def(def, copy))?;
+                return Ok(inst);
             }
             InstKind::Call { function, .. } => {
                 *function = self.copied_function(&function.clone(), copy)?;
@@ -326,9 +342,7 @@ impl<'p> Lower<'p> {
         if copy.change.tensors.contains_key(name) {
             return Ok(());
         }
-        let inputs = self.modules[copy.home].imports.iter();
-        let imported = inputs.into_iter().find(|(_, known)| known.0 == *name).map(|found| *found.0);
-        let Some(id) = imported.or_else(|| self.tensor_of(copy.home, name)) else {
+        let Some(id) = self.known_in(copy.home, name) else {
             return unsupported(self.here, "a derivative through these values, printed before");
         };
         let (ident, _) = self.import(id)?;
@@ -373,7 +387,7 @@ impl<'p> Lower<'p> {
                 }
             }
             (SymbolSource::Value(tensor), _) => {
-                let Some(id) = self.tensor_of(copy.home, &tensor) else {
+                let Some(id) = self.known_in(copy.home, &tensor) else {
                     return unsupported(self.here, "a derivative through these values");
                 };
                 let elem = self.info(id).elem;

@@ -3,7 +3,8 @@
 //!
 //! Values are flattened: one parameter per number or tensor. A rule takes the function's
 //! parameters and then their tangents (or the cotangents of the result) and gives the tangents of
-//! the result (or the cotangents of the parameters).
+//! the result (or the cotangents of the parameters). What either of the two captures comes first, as
+//! parameters of which the rule says nothing.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -12,12 +13,16 @@ use einlang_tir::module::{Function, Rule as TirRule, SymbolSource};
 use einlang_tir::region::{Arg, Def, InstKind, Region, Tensor as TirTensor};
 use einlang_tir::types::{Ident, Loc, TensorType};
 
+use super::captures::Captured;
 use super::module::loc;
 use super::types::Leaf;
 use super::value::{Frame, R, Scalar, Val};
 use super::{Lower, unsupported};
 use crate::hir::{DefId, DefKind, LocalId, LocalKind, Owner, Res, Rule};
 use crate::types::{InstanceId, Ty};
+
+/// The function that a rule is for: the rule, the function, and what is around it.
+type Of<'p> = (&'p Rule, InstanceId, Option<Rc<Frame<'p>>>);
 
 impl<'p> Lower<'p> {
     /// The rule of an instance's function, if a derivative may ask for it.
@@ -39,16 +44,18 @@ impl<'p> Lower<'p> {
     /// A call that stays a call.
     pub(super) fn call_with_rule(&mut self, id: InstanceId, frame: &Frame<'p>) -> R<Val<'p>> {
         let ret = self.typed.instance(id).ret.clone();
+        let captured = self.captured_by(id, frame)?;
         if self.in_region() {
-            return self.emit_call(id, frame, &ret);
+            return self.emit_call(id, frame, &captured, &ret);
         }
         let leaves = self.leaf_types(&ret).unwrap_or_default();
         let span = self.here;
         let mut values = Vec::with_capacity(leaves.len());
         for (at, leaf) in leaves.iter().enumerate() {
             let (inner, around, of) = (frame.clone(), frame.clone(), ret.clone());
+            let captured = captured.clone();
             let element = move |cx: &mut Lower<'p>, point: &[einlang_tir::region::Subscript]| {
-                let value = cx.emit_call(id, &inner, &of)?;
+                let value = cx.emit_call(id, &inner, &captured, &of)?;
                 match value.leaves().into_iter().nth(at) {
                     Some(Val::Scalar(scalar)) => Ok(scalar),
                     Some(Val::Tensor(tensor)) => cx.element(&tensor, point, true, span),
@@ -80,11 +87,27 @@ impl<'p> Lower<'p> {
         self.within(frame.clone(), |cx| cx.shape_extents(shape, leaf))
     }
 
+    /// What a function and its rule capture, as it is where the function is called.
+    fn captured_by(&mut self, id: InstanceId, frame: &Frame<'p>) -> R<Vec<Val<'p>>> {
+        let captures = self.captures_with_rule(id);
+        let mut values = Vec::with_capacity(captures.len());
+        for capture in &captures {
+            values.push(self.within(frame.clone(), |cx| cx.captured(capture))?.0);
+        }
+        Ok(values)
+    }
+
     /// The call in the region that is open.
-    fn emit_call(&mut self, id: InstanceId, frame: &Frame<'p>, ret: &Ty) -> R<Val<'p>> {
+    fn emit_call(
+        &mut self,
+        id: InstanceId,
+        frame: &Frame<'p>,
+        captured: &[Val<'p>],
+        ret: &Ty,
+    ) -> R<Val<'p>> {
         let function = self.tir_function(id)?;
         let mut args = Vec::new();
-        for value in frame.params.iter() {
+        for value in captured.iter().chain(frame.params.iter()) {
             self.add_args(value, &mut args)?;
         }
         let mut defs = Vec::new();
@@ -131,9 +154,6 @@ impl<'p> Lower<'p> {
         let Some((rule_def, rule)) = self.rule_of(id) else {
             return unsupported(self.here, "a function without its rule");
         };
-        if !self.captures_of(id).is_empty() {
-            return unsupported(self.here, "a function with a rule that captures bindings");
-        }
         let base = match self.body_of(self.typed.instance(id).body).owner {
             Owner::Def(def) => self.spelling(self.program.def(def).name.name).to_owned(),
             Owner::Module(_) => "function".to_owned(),
@@ -142,15 +162,15 @@ impl<'p> Lower<'p> {
         let suffix = if n_before == 0 { String::new() } else { format!(".{n_before}") };
         let name = Ident::new(&format!("{base}{suffix}"));
         self.cx().functions.insert(id, name.clone());
-        let body = self.function_region(id, None)?;
+        let (body, silent) = self.function_region(id, id, None)?;
         let Some(rule_id) = self.rule_instance(rule, id) else {
             return unsupported(self.program.def(rule_def).span, "this rule");
         };
         let ending = if rule.reverse { "adj" } else { "tan" };
         let rule_name = Ident::new(&format!("{base}{suffix}_{ending}"));
-        let rule_body = self.function_region(rule_id, Some((rule, id)))?;
+        let (rule_body, _) = self.function_region(rule_id, id, Some(rule))?;
         let place = loc(self.here);
-        let link = TirRule { function: rule_name.clone(), reverse: rule.reverse };
+        let link = TirRule { function: rule_name.clone(), reverse: rule.reverse, silent };
         let rule_place = self.program.def(rule_def).name.span;
         let functions = &mut self.cx().tir.functions;
         functions.push(Function { name: name.clone(), body, rule: Some(link), loc: place });
@@ -173,11 +193,48 @@ impl<'p> Lower<'p> {
         })
     }
 
-    /// The region of a function, or of the rule for one.
-    fn function_region(&mut self, id: InstanceId, of: Option<(&'p Rule, InstanceId)>) -> R<Region> {
-        let instance = self.typed.instance(id);
+    /// The region of a function, or of the rule for one, and how many parameters are captured.
+    fn function_region(
+        &mut self,
+        id: InstanceId,
+        target: InstanceId,
+        rule: Option<&'p Rule>,
+    ) -> R<(Region, usize)> {
         let mut params = Vec::new();
-        let mut frame = Frame::new(id, instance.body, None);
+        let mut known = Captured::default();
+        let inputs = self.inputs.clone();
+        for capture in self.captures_with_rule(target) {
+            let ty = self.capture_type(&capture);
+            let value = self.function_param(&ty, &mut params)?;
+            self.give_name(&value, &self.capture_name(&capture));
+            self.keep_captured(&capture, value, &mut known);
+        }
+        let silent = params.len();
+        let modules = std::mem::take(&mut self.module_frames);
+        for owner in self.typed.modules.iter().flatten() {
+            let mut frame = Frame::new(*owner, self.typed.instance(*owner).body, None);
+            known.bind(*owner, &mut frame);
+            self.module_frames.insert(*owner, frame);
+        }
+        let around = |id: InstanceId, cx: &Self| {
+            let parent = cx.typed.instance(id).parent;
+            parent.map(|parent| Rc::new(cx.frames_from(parent, &known)))
+        };
+        let frame = Frame::new(id, self.typed.instance(id).body, around(id, self));
+        let of = rule.map(|rule| (rule, target, around(target, self)));
+        let region = self.region_within(frame, params, of);
+        (self.inputs, self.module_frames) = (inputs, modules);
+        Ok((region?, silent))
+    }
+
+    fn region_within(
+        &mut self,
+        mut frame: Frame<'p>,
+        mut params: Vec<Def>,
+        of: Option<Of<'p>>,
+    ) -> R<Region> {
+        let id = frame.instance;
+        let instance = self.typed.instance(id);
         let mut values = Vec::new();
         for ty in &instance.params {
             values.push(self.function_param(ty, &mut params)?);
@@ -189,8 +246,9 @@ impl<'p> Lower<'p> {
             let bound = self.bind_pattern(&param.pattern, value, &instance.params[at]);
             frame = std::mem::replace(&mut self.frame, outer);
             bound?;
-            let is_cotangent = of.is_some_and(|(rule, _)| rule.reverse) && at + 1 == patterns.len();
-            let is_forward = of.is_some_and(|(rule, _)| !rule.reverse);
+            let reverse = of.as_ref().map(|(rule, ..)| rule.reverse);
+            let is_cotangent = reverse == Some(true) && at + 1 == patterns.len();
+            let is_forward = reverse == Some(false);
             let mut names = Vec::new();
             super::order::pattern_locals(&param.pattern, &mut |local| names.push(local));
             if let ([local], true) = (&names[..], is_cotangent || is_forward) {
@@ -202,15 +260,14 @@ impl<'p> Lower<'p> {
             }
         }
         frame.params = Rc::new(values);
-        frame.tangents = of.map(|_| Rc::new(tangents));
-        let target = of.map(|(_, target)| target);
+        frame.tangents = of.is_some().then(|| Rc::new(tangents));
         let Some(value) = self.value_of(id) else {
             return unsupported(self.here, "a function without a body");
         };
         let (mut region, ()) = self.region(|cx| {
             cx.within(frame, |cx| {
-                if let Some(target) = target {
-                    cx.bind_result(target)?;
+                if let Some((_, target, around)) = of {
+                    cx.bind_result(target, around)?;
                 }
                 let value = cx.eval(value)?;
                 let mut results = Vec::new();
@@ -254,16 +311,17 @@ impl<'p> Lower<'p> {
     }
 
     /// Binds `result` in a rule to a call of the function; it goes away if nothing uses it.
-    fn bind_result(&mut self, target: InstanceId) -> R<()> {
+    fn bind_result(&mut self, target: InstanceId, around: Option<Rc<Frame<'p>>>) -> R<()> {
         let found = self.body().locals.iter().find(|(_, local)| {
             local.kind == LocalKind::Let && self.spelling(local.name.name) == "result"
         });
         let Some((local, _)) = found else { return Ok(()) };
         let n_params = self.typed.instance(target).params.len();
-        let mut frame = Frame::new(target, self.typed.instance(target).body, None);
+        let mut frame = Frame::new(target, self.typed.instance(target).body, around);
         frame.params = Rc::new(self.frame.params.iter().take(n_params).cloned().collect());
         let ret = self.typed.instance(target).ret.clone();
-        let value = self.emit_call(target, &frame, &ret)?;
+        let captured = self.captured_by(target, &frame)?;
+        let value = self.emit_call(target, &frame, &captured, &ret)?;
         self.frame.bind(local, value);
         Ok(())
     }

@@ -141,6 +141,9 @@ impl<'p> Frame<'p> {
         body: BodyId,
         parent: Option<Rc<Frame<'p>>>,
     ) -> Frame<'p> {
+        // A lambda in a rule sees the differentials of the rule.
+        let around = parent.as_ref().filter(|parent| parent.body == body);
+        let tangents = around.and_then(|parent| parent.tangents.clone());
         Frame {
             instance,
             body,
@@ -152,7 +155,7 @@ impl<'p> Frame<'p> {
             host_vars: Rc::default(),
             endings: Rc::default(),
             marks: Rc::default(),
-            tangents: None,
+            tangents,
             retype: None,
         }
     }

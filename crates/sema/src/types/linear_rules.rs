@@ -178,7 +178,8 @@ impl RuleCheck<'_> {
                         Ok(Degree::Free)
                     }
                     ExprKind::Name(Res::Builtin(Builtin::Function(_))) => self.fixed(given, span),
-                    _ => self.through(given),
+                    // A function value may hold differentials itself.
+                    _ => self.through([*callee].into_iter().chain(given).collect()),
                 }
             }
             _ => self.through(super::walk::children(body.kind(expr))),

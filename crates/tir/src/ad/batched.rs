@@ -11,7 +11,7 @@ use super::context::zero;
 use super::fault::{Fault, R};
 use super::isolate::{RuleCall, result_type};
 use super::lift::{Lifter, extended};
-use crate::module::{Axis, Binding, Function, box_of};
+use crate::module::{Axis, Binding, Function, Rule, box_of};
 use crate::op::Op;
 use crate::region::{
     Arg, Combiner, Def, Inst, InstKind, Place, Read, ReduceFlags, Reduction, Region, Start,
@@ -43,7 +43,7 @@ struct Batched<'a> {
     given: Vec<Given>,
     around: Vec<Var>,
     code: Function,
-    reverse: bool,
+    rule: Rule,
 }
 
 impl Lifter<'_, '_> {
@@ -67,8 +67,7 @@ impl Lifter<'_, '_> {
             given.iter().any(is_led)
         };
         let around: Vec<Var> = self.axes.iter().map(|axis| axis.var).filter(leads).collect();
-        let reverse = rule.reverse;
-        let call = Batched { inst, function, given, around, code, reverse };
+        let call = Batched { inst, function, given, around, code, rule };
         self.batch_results(&call)
     }
 
@@ -133,7 +132,10 @@ impl Lifter<'_, '_> {
                     && by.elem.is_float()
                     && ty.elem.is_float()
                 {
-                    let coefficients = self.batch_rule(call, (at, &ty), (which, &by))?;
+                    let coefficients = match which < call.rule.silent {
+                        true => self.batch_body(call, (at, &ty), (which, &by))?,
+                        false => self.batch_rule(call, (at, &ty), (which, &by))?,
+                    };
                     let parameter = (parameter, &prefix[..], &by);
                     sums.push(self.batch_follow(call, &name, &ty, parameter, coefficients)?);
                 }
@@ -202,10 +204,71 @@ impl Lifter<'_, '_> {
         let operands = self.slices(call, &mut insts)?;
         let types = call.given.iter().map(Given::ty).collect();
         let results = call.inst.results.iter().map(result_type).collect();
-        let rule = RuleCall { code: &call.code, reverse: call.reverse, operands, types, results };
+        let rule = RuleCall { code: &call.code, rule: &call.rule, operands, types, results };
         let entry = self.ad.rule_entry(&mut insts, rule, of, by)?;
         let own = [entry.of_axes, entry.by_axes].concat();
         self.batch_binding(call, &name, of.1.elem, own, insts, entry.value)?;
+        Ok(name)
+    }
+
+    /// How one result follows something captured, through the body of the function: entries of a
+    /// request about a copy.
+    fn batch_body(
+        &mut self,
+        call: &Batched<'_>,
+        (at, ty): (usize, &TensorType),
+        (which, by): (usize, &TensorType),
+    ) -> R<Ident> {
+        let point = |axes: &[Axis]| -> Vec<Subscript> {
+            let all = call.around.iter().copied().chain(axes.iter().map(|axis| axis.var));
+            all.map(|var| Subscript::Index(var.into())).collect()
+        };
+        let function = call.function.as_str();
+        let copy = self.ad.fresh_name(&format!("{function}.captured"));
+        let mut insts = Vec::new();
+        let slices = self.slices(call, &mut insts)?;
+        let own = self.own_axes(by);
+        let result = match &slices[which] {
+            Arg::Tensor(name) => {
+                let at = own.iter().map(|axis| Subscript::Index(axis.var.into())).collect();
+                self.ad.read(&mut insts, name, at, by.elem, true)
+            }
+            arg => arg.clone(),
+        };
+        self.batch_binding(call, &copy, by.elem, own, insts, result)?;
+        let mut insts = Vec::new();
+        let mut operands = self.slices(call, &mut insts)?;
+        operands[which] = match by.dims.is_empty() {
+            true => self.ad.read(&mut insts, &copy, point(&[]), by.elem, true),
+            false => Arg::Tensor(self.ad.local(&mut insts, by, |ad, insts, own| {
+                let all = call.around.iter().chain(own);
+                let at = all.map(|var| Subscript::Index((*var).into())).collect();
+                Ok(ad.read(insts, &copy, at, by.elem, true))
+            })?),
+        };
+        let types: Vec<TensorType> = call.given.iter().map(Given::ty).collect();
+        let made = (&operands[..], &types[..]);
+        let result = self.ad.body_result(&mut insts, call.function, made, at, call.inst)?;
+        let own = self.own_axes(ty);
+        let result = match &result {
+            Arg::Tensor(name) => {
+                let at = own.iter().map(|axis| Subscript::Index(axis.var.into())).collect();
+                self.ad.read(&mut insts, name, at, ty.elem, true)
+            }
+            arg => arg.clone(),
+        };
+        let value = self.ad.fresh_name(&format!("{function}.body"));
+        self.batch_binding(call, &value, ty.elem, own, insts, result)?;
+        let name = self.ad.fresh_name(&format!("{function}.through"));
+        let (own, inner) = (self.own_axes(ty), self.own_axes(by));
+        let kind = InstKind::Deriv {
+            of: Place { tensor: value, at: point(&own) },
+            by: Place { tensor: copy, at: point(&inner) },
+        };
+        let mut insts = Vec::new();
+        let entry = self.ad.push(&mut insts, ty.elem, kind, call.inst.loc);
+        self.batch_binding(call, &name, ty.elem, [own, inner].concat(), insts, entry)?;
+        self.ad.calls.through.insert(name.clone());
         Ok(name)
     }
 

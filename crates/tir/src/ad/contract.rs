@@ -56,7 +56,9 @@ impl Ad<'_> {
     pub(super) fn inline_jacobians(&mut self) -> R<()> {
         let outputs: HashSet<Ident> = self.module.outputs.iter().cloned().collect();
         let mut named: HashMap<Ident, (Vec<Var>, Place, Place)> = HashMap::new();
-        for binding in self.module.bindings().filter(|b| !outputs.contains(&b.name)) {
+        // Coefficients stay what they are: sums count them as constants.
+        let stays = |name: &Ident| outputs.contains(name) || self.calls.through.contains(name);
+        for binding in self.module.bindings().filter(|b| !stays(&b.name)) {
             if let Some((of, by)) = only_entry(binding) {
                 named.insert(binding.name.clone(), (binding.dims(), of.clone(), by.clone()));
             }

@@ -7,13 +7,13 @@
 //!
 //! Calls whose arguments depend on the indices around them are left to `batched`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::context::{Ad, one, zero};
 use super::fault::R;
 use super::uses::{Uses, slice};
 use crate::fresh::Fresh;
-use crate::module::{Axis, Binding, Clause, Function, Group, box_of};
+use crate::module::{Axis, Binding, Clause, Function, Group, Rule, box_of};
 use crate::op::Op;
 use crate::region::{
     Arg, Combiner, Def, Inst, InstKind, Place, Read, ReduceFlags, Reduction, Region, Start,
@@ -23,7 +23,7 @@ use crate::substitute::Substitution;
 use crate::types::{Elem, Ident, Loc, TensorType};
 
 /// A call: the function and its arguments, scalars as tensors without axes.
-type Key = (Ident, Vec<Arg>);
+pub(super) type Key = (Ident, Vec<Arg>);
 
 /// What is known of calls.
 #[derive(Default, Debug)]
@@ -34,6 +34,8 @@ pub(super) struct Calls {
     pub(super) sums: HashMap<Ident, Vec<Ident>>,
     /// The coefficients in each of these sums, which are constants there.
     pub(super) constants: HashMap<Ident, Ident>,
+    /// The coefficients that are derivatives of the bodies of functions, by what they capture.
+    pub(super) through: HashSet<Ident>,
 }
 
 impl Ad<'_> {
@@ -97,7 +99,8 @@ impl Ad<'_> {
         let found = self.module.functions.iter().find(|f| f.name == *function);
         let Some(rule) = found.and_then(|found| found.rule.clone()) else { return Ok(None) };
         let has_tensors = args.iter().any(|arg| matches!(arg, Arg::Tensor(_)))
-            || inst.results.iter().any(|def| def.as_tensor().is_some());
+            || inst.results.iter().any(|def| def.as_tensor().is_some())
+            || rule.silent > 0;
         let is_known = |ty: &TensorType| ty.dims.iter().all(|dim| self.is_global(&dim.extent));
         let fits = inst.results.iter().filter_map(Def::as_tensor).all(|t| is_known(&t.ty));
         let code = self.module.functions.iter().find(|f| f.name == rule.function).cloned();
@@ -139,8 +142,11 @@ impl Ad<'_> {
                     _ => continue,
                 };
                 if by.elem.is_float() {
-                    let call = Isolated { key: &key, code: &code, reverse: rule.reverse, inst };
-                    let coefficients = self.coefficients(&call, (at, &ty), (which, &by))?;
+                    let call = Isolated { key: &key, code: &code, rule: &rule, inst };
+                    let coefficients = match which < rule.silent {
+                        true => self.through_body(&call, (at, &ty), (which, &by))?,
+                        false => self.coefficients(&call, (at, &ty), (which, &by))?,
+                    };
                     sums.push(self.follow(name, &ty, arg, &by, coefficients)?);
                 }
             }
@@ -200,7 +206,7 @@ impl Ad<'_> {
     }
 
     /// The arguments as operands: tensors without axes are read.
-    fn operands(&mut self, out: &mut Vec<Inst>, given: &[Arg]) -> R<Vec<Arg>> {
+    pub(super) fn operands(&mut self, out: &mut Vec<Inst>, given: &[Arg]) -> R<Vec<Arg>> {
         let mut operands = Vec::with_capacity(given.len());
         for arg in given {
             operands.push(match arg {
@@ -228,7 +234,7 @@ impl Ad<'_> {
     }
 
     /// Adds a binding over the axes of a type and further ones.
-    fn binding_of(
+    pub(super) fn binding_of(
         &mut self,
         name: &Ident,
         ty: &TensorType,
@@ -266,7 +272,7 @@ impl Ad<'_> {
             });
         }
         let results = call.inst.results.iter().map(result_type).collect();
-        let rule = RuleCall { code: call.code, reverse: call.reverse, operands, types, results };
+        let rule = RuleCall { code: call.code, rule: call.rule, operands, types, results };
         let entry = self.rule_entry(&mut insts, rule, (at, ty), (which, by))?;
         let axes = [entry.of_axes, entry.by_axes].concat();
         let scalar = TensorType { elem: ty.elem, dims: Vec::new() };
@@ -283,7 +289,9 @@ impl Ad<'_> {
         (at, ty): (usize, &TensorType),
         (which, by): (usize, &TensorType),
     ) -> R<Entry> {
-        let RuleCall { code, reverse, mut operands, mut types, results } = call;
+        let RuleCall { code, rule, mut operands, mut types, results } = call;
+        let reverse = rule.reverse;
+        let spoken = which - rule.silent.min(which);
         let index = |ad: &mut Self, dim: &crate::types::Dim| Axis {
             var: ad.module.vars.index("j"),
             dim: dim.clone(),
@@ -291,7 +299,7 @@ impl Ad<'_> {
         let by_axes: Vec<Axis> = by.dims.iter().map(|dim| index(self, dim)).collect();
         let of_axes: Vec<Axis> = ty.dims.iter().map(|dim| index(self, dim)).collect();
         let (units, unit_at, point): (Vec<TensorType>, usize, &[Axis]) = match reverse {
-            false => (types.clone(), which, &by_axes),
+            false => (types[rule.silent.min(types.len())..].to_vec(), spoken, &by_axes),
             true => (results, at, &of_axes),
         };
         for (own, unit) in units.iter().enumerate() {
@@ -303,7 +311,7 @@ impl Ad<'_> {
         let mut region = Fresh::new(self.module, &mut self.names).inline(&code.body, &operands)?;
         extents(&code.body.params, &types).region(&mut region)?;
         insts.append(&mut region.insts);
-        let (wanted, place) = if reverse { (which, &by_axes) } else { (at, &of_axes) };
+        let (wanted, place) = if reverse { (spoken, &by_axes) } else { (at, &of_axes) };
         let result = match region.results.get(wanted) {
             Some(Arg::Tensor(tensor)) => {
                 let elem = if reverse { by.elem } else { ty.elem };
@@ -390,7 +398,7 @@ impl Ad<'_> {
 /// A rule, and what a call gives it.
 pub(super) struct RuleCall<'a> {
     pub(super) code: &'a Function,
-    pub(super) reverse: bool,
+    pub(super) rule: &'a Rule,
     pub(super) operands: Vec<Arg>,
     pub(super) types: Vec<TensorType>,
     /// The types of the results of the call.
@@ -405,11 +413,11 @@ pub(super) struct Entry {
 }
 
 /// A call and the code of its rule.
-struct Isolated<'a> {
-    key: &'a Key,
+pub(super) struct Isolated<'a> {
+    pub(super) key: &'a Key,
     code: &'a Function,
-    reverse: bool,
-    inst: &'a Inst,
+    rule: &'a Rule,
+    pub(super) inst: &'a Inst,
 }
 
 pub(super) fn result_type(def: &Def) -> TensorType {
@@ -420,7 +428,7 @@ pub(super) fn result_type(def: &Def) -> TensorType {
 }
 
 /// The extents of parameters, which stand for those of the arguments.
-fn extents(params: &[Def], types: &[TensorType]) -> Substitution {
+pub(super) fn extents(params: &[Def], types: &[TensorType]) -> Substitution {
     let mut known = Substitution::default();
     for (param, ty) in params.iter().zip(types) {
         let Def::Tensor(tensor) = param else { continue };

@@ -157,9 +157,10 @@ impl Lifter<'_, '_> {
                         open.reverse();
                     }
                 }
-                InstKind::Call { args, .. }
+                InstKind::Call { function, args }
                     if args.iter().any(|arg| matches!(arg, Arg::Tensor(_)))
-                        || inst.results.iter().any(|def| def.as_tensor().is_some()) =>
+                        || inst.results.iter().any(|def| def.as_tensor().is_some())
+                        || self.ad.captures(function) =>
                 {
                     done = self.batch_call(&inst)?;
                 }

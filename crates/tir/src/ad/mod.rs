@@ -11,7 +11,8 @@
 //! | `forward`, `tangent` | tangent bindings, tangents of code |
 //! | `reverse`, `key`, `pullback` | adjoint bindings, subscripts that are data, adjoints of code |
 //! | `sum` | sums over domains in which indices are determined |
-//! | `partial`, `rules`, `linear`, `isolate` | derivatives of operations and of functions with a rule |
+//! | `partial`, `rules`, `linear`, `isolate`, `batched` | derivatives of operations and of functions with a rule |
+//! | `captured` | what functions with a rule capture |
 //! | `host` | paths through host code |
 //! | `watch`, `probe` | comparing rules with differences, if asked to |
 //! | `note` | what was chosen, and why |
@@ -28,6 +29,7 @@
 //! were there; integers are never differentiated.
 
 mod batched;
+mod captured;
 mod context;
 mod contract;
 mod demand;

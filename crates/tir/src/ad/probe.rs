@@ -27,7 +27,11 @@ impl Ad<'_> {
     ) -> R<Arg> {
         let mut directions = Vec::with_capacity(args.len());
         for (at, arg) in args.iter().enumerate() {
-            directions.push(self.direction(watched, arg, at, out)?);
+            // What was captured stays where it is.
+            directions.push(match at < watched.rule.silent {
+                true => None,
+                false => self.direction(watched, arg, at, out)?,
+            });
         }
         let is_short = |elem: Elem| elem.is_float() && elem != Elem::F64;
         let of_arg = |arg: &Arg| match arg {
@@ -269,7 +273,7 @@ impl Ad<'_> {
         let rule = &watched.rule.function;
         if !watched.rule.reverse {
             let zeros = args.iter().map(|arg| zero(arg.elem().unwrap_or(Elem::F64)));
-            let along = directions.iter().zip(args).zip(zeros);
+            let along = directions.iter().zip(args).zip(zeros).skip(watched.rule.silent);
             let along = along.map(|((direction, arg), zero)| match (direction, arg) {
                 (Some(direction), _) => direction.clone(),
                 (None, Arg::Tensor(name)) => Arg::Tensor(name.clone()),
@@ -295,7 +299,7 @@ impl Ad<'_> {
             });
         }
         let mut like = Vec::with_capacity(args.len());
-        for arg in args {
+        for arg in args.iter().skip(watched.rule.silent) {
             like.push(match arg {
                 Arg::Tensor(name) => match watched.types.get(name) {
                     Some(ty) => Def::Tensor(Tensor { name: name.clone(), ty: ty.clone() }),
@@ -307,7 +311,7 @@ impl Ad<'_> {
         let all = args.iter().cloned().chain(cotangents).collect();
         let results = self.called(rule, all, &like, out);
         let mut sum: Option<Arg> = None;
-        for (def, direction) in results.iter().zip(directions) {
+        for (def, direction) in results.iter().zip(directions.iter().skip(watched.rule.silent)) {
             let part = match (def, direction) {
                 (Def::Scalar(value), Some(direction)) => {
                     let product = self.op(
@@ -330,7 +334,7 @@ impl Ad<'_> {
 }
 
 /// Numbers between 0.6 and 1 without a pattern.
-fn weight(at: usize) -> f64 {
+pub(super) fn weight(at: usize) -> f64 {
     let turned = (at as f64 + 1.0) * 0.618_033_988_749_895;
     0.6 + 0.4 * (turned - turned.floor())
 }

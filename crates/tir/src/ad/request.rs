@@ -62,8 +62,14 @@ impl Ad<'_> {
         }
         let mut made = Made::default();
         for name in self.binding_names() {
+            if !self.calls.through.contains(&name) {
+                self.expand(&name, &mut made, &mut Vec::new())?;
+            }
+        }
+        while let Some(name) = self.needed_through_bodies() {
             self.expand(&name, &mut made, &mut Vec::new())?;
         }
+        self.drop_idle();
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! The search for an order.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use einlang_index::{Domain, Facts, Quasi};
@@ -17,6 +18,10 @@ const MAX_SHIFT: i64 = 8;
 /// A conflict of more reads than this is shown as it is.
 const MAX_CONFLICT: usize = 24;
 
+/// How many distances of parts of reads are computed, and pairs of such parts compared, before a search gives
+/// up. Programs that people write need some thousands.
+const MAX_WORK: usize = 400_000;
+
 /// Finds an order that respects all dependences.
 pub(super) fn search(
     group: &Group,
@@ -27,13 +32,15 @@ pub(super) fn search(
         (0..b.clauses.len()).map(move |clause| Statement { binding, clause })
     });
     let depth = group.bindings.iter().map(|binding| binding.axes.len()).max().unwrap_or(0);
-    let (search, statements) = (Search { group, facts }, statements.collect::<Vec<_>>());
+    let left = Cell::new(MAX_WORK);
+    let (search, statements) = (Search { group, facts, left }, statements.collect::<Vec<_>>());
     let attempt = |dependences: &[Dependence]| match &group.until {
         None => search.order(&statements, dependences.to_vec(), depth),
         Some(until) => search.lockstep(&statements, dependences, depth, until),
     };
     attempt(dependences).map_err(|stuck| {
-        let fails = |list: &[Dependence]| attempt(list).is_err();
+        // Once it has given up, the search does not know what fails.
+        let fails = |list: &[Dependence]| attempt(list).is_err() && search.left.get() > 0;
         NoOrder { cycle: cycle(&smallest_conflict(stuck.0, &fails)) }
     })
 }
@@ -64,6 +71,8 @@ fn smallest_conflict(
 struct Search<'a> {
     group: &'a Group,
     facts: &'a Facts,
+    /// How much work may still be done.
+    left: Cell<usize>,
 }
 
 /// What a loop does to dependences.
@@ -199,6 +208,7 @@ impl Search<'_> {
         reader: &[i64],
         writer: &[i64],
     ) -> Option<(Quasi, i64)> {
+        self.pay(dependence.domain.sets().len())?;
         let axes = self.group.bindings[dependence.reader.binding].dims();
         let distance = dependence.distance(&axes, reader, writer).ok()?;
         let least = self.least(&dependence.domain, &distance)?;
@@ -232,11 +242,20 @@ impl Search<'_> {
                 gained = true;
                 continue;
             }
+            // Parts of a domain are compared with each other.
+            self.pay(dependence.domain.sets().len().saturating_pow(2))?;
             let distance = distance.add_constant(shift).ok()?;
             gained |= !self.always_zero(&dependence.domain, &distance);
             rest.push(at_once(dependence, &distance));
         }
         Some(Carried { offsets, rest, gained })
+    }
+
+    /// Takes note of work; nothing if there was too much of it.
+    fn pay(&self, work: usize) -> Option<()> {
+        let left = self.left.get().saturating_sub(work.max(1));
+        self.left.set(left);
+        (left > 0).then_some(())
     }
 
     /// The largest number, within limits, that the expression never falls below.

@@ -8,7 +8,7 @@
 //!          | "assume" condition ";"                condition = index ("=" | "<" | "<=" | …) index
 //!          | "check" ["loaded_shape"] condition string ";"
 //!          | "input" tensor ";"                    tensor = name ":" elem "[" [dim {"," dim}] "]"
-//!          | "fn" name ["rule" | "reverse_rule" name] region
+//!          | "fn" name ["rule" | "reverse_rule" name ["silent" number]] region
 //!          | group
 //!          | "output" name {"," name} ";"
 //! group    = binding | "group" "{" {binding} ["until" until] "}"

@@ -174,7 +174,12 @@ impl Parser<'_> {
         let rule = match reverse || self.cursor.sees_word("rule") {
             true => {
                 self.cursor.skip(1);
-                Some(Rule { function: self.cursor.ident()?, reverse })
+                let function = self.cursor.ident()?;
+                let silent = match self.cursor.eat_word("silent") {
+                    true => self.cursor.number()?,
+                    false => 0,
+                };
+                Some(Rule { function, reverse, silent })
             }
             false => None,
         };

@@ -135,6 +135,9 @@ impl<'a> Printer<'a> {
         if let Some(rule) = &function.rule {
             let word = if rule.reverse { "reverse_rule" } else { "rule" };
             let _ = write!(self.out, "{word} {} ", rule.function);
+            if rule.silent > 0 {
+                let _ = write!(self.out, "silent {} ", rule.silent);
+            }
         }
         self.region(&function.body);
         self.out.push('\n');

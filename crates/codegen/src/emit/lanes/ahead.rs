@@ -1,9 +1,9 @@
 //! Panels: rows of memory that all lanes fill, and the next panel, which is fetched in time.
 //!
 //! A tile of a product goes through one panel for each tile of rows and then through the next one. The
-//! first tile of rows would wait for memory all the way; therefore each round fetches a part of the panel
-//! that comes next, a little with every vector that it loads. Fetching touches no value and may leave the
-//! memory of the buffer: such addresses are ignored.
+//! first tile of rows would wait for memory all the way; therefore each round fetches a part of what its
+//! sum goes through in the panel that comes next, a little with every vector that it loads. Fetching
+//! touches no value and may leave the memory of the buffer: such addresses are ignored.
 
 use einlang_index::{DivOp, Quasi};
 use einlang_loops::ir::{Layout, Subscript};
@@ -23,20 +23,47 @@ impl<'c> Emit<'c, '_> {
         at: &[Subscript],
         parts: u32,
     ) -> Result<()> {
-        let Some((Subscript::Index(plane), inside)) = at.split_first() else { return Ok(()) };
-        let (plane, mut indices) = (self.quasi(plane)?, vec![self.i64(0)]);
-        for subscript in inside {
-            indices.push(self.subscript(subscript)?);
+        let under = at.iter().position(is_panel).unwrap_or(0);
+        let Some((Subscript::Index(plane), inside)) = at[under..].split_first() else {
+            return Ok(());
+        };
+        let zeros = vec![self.i64(0); under + 1];
+        let (plane, mut indices) = (self.quasi(plane)?, zeros.clone());
+        let (mut start, mut length) = (zeros, None);
+        let mut around = Vec::with_capacity(at.len());
+        for (axis, subscript) in at.iter().enumerate() {
+            around.push(if axis < under { self.subscript(subscript)? } else { self.i64(0) });
         }
-        let (parts, stride) = (self.i64(i64::from(parts.max(1))), self.stride(buffer, 0)?);
+        let around = self.position(buffer, &around)?;
+        for (at, subscript) in inside.iter().enumerate() {
+            let index = self.subscript(subscript)?;
+            indices.push(index);
+            // What the fold around reads of a plane begins with its first term.
+            let term = match (subscript, self.terms) {
+                (Subscript::Index(expr), Some((var, lo, hi))) if expr.as_var() == Some(var) => {
+                    let terms = self.builder.build_int_nsw_sub(hi, lo, "terms")?;
+                    length = Some(self.mul(terms, self.stride(buffer, under + at + 1)?)?);
+                    lo
+                }
+                _ => index,
+            };
+            start.push(term);
+        }
+        let (parts, stride) = (self.i64(i64::from(parts.max(1))), self.stride(buffer, under)?);
         let round = match self.round {
             Some(var) => self.builder.build_int_unsigned_rem(self.var(var)?, parts, "round")?,
             None => self.i64(0),
         };
         let next = self.mul(self.add(plane, self.i64(1))?, stride)?;
-        let part = self.builder.build_int_unsigned_div(stride, parts, "part")?;
-        let first = self.add(next, self.mul(part, round)?)?;
+        let next = self.add(around, next)?;
+        let start = match length {
+            Some(_) => self.position(buffer, &start)?,
+            None => self.i64(0),
+        };
+        let part = self.builder.build_int_unsigned_div(length.unwrap_or(stride), parts, "part")?;
+        let first = self.add(self.add(next, start)?, self.mul(part, round)?)?;
         let inside = self.position(buffer, &indices)?;
+        let inside = self.builder.build_int_nsw_sub(inside, start, "inside")?;
         let inside = self.builder.build_int_unsigned_div(inside, parts, "inside")?;
         let bytes = i64::from(self.kernel.buffers[buffer].elem.bits().max(8) / 8);
         let offset = self.mul(self.add(first, inside)?, self.i64(bytes))?;
@@ -70,6 +97,12 @@ impl<'c> Emit<'c, '_> {
         let whole = row && of.elem.is_float() && !lanes.divided && is_rest(last, width);
         if whole && lanes.steps.of(last) == Some(1) { None } else { Some(mask) }
     }
+}
+
+/// Whether a subscript is the number of a panel.
+fn is_panel(subscript: &Subscript) -> bool {
+    let Subscript::Index(expr) = subscript else { return false };
+    matches!(expr.divisions(), [(division, 1)] if division.op == DivOp::FloorDiv)
 }
 
 /// Whether an expression is the rest of a division by a number, and nothing else: with lanes that lie

@@ -308,6 +308,10 @@ impl<'c> Emit<'c, '_> {
         position: VectorValue<'c>,
         width: u32,
     ) -> Result<BasicValueEnum<'c>> {
+        if self.is_single(buffer, width) {
+            let value = self.load_each(buffer, position, width)?;
+            return self.of_memory(value, self.kernel.buffers[buffer].elem, width);
+        }
         let (ty, places) = self.places(buffer, position, width)?;
         let mask = self.mask_or_all(width)?;
         let args = [places.into(), mask.into(), ty.const_zero().into()];
@@ -338,7 +342,7 @@ impl<'c> Emit<'c, '_> {
         Ok((self.memory_vector(buffer, width)?, self.places_at(buffer, position)?))
     }
 
-    fn memory_vector(&self, buffer: usize, width: u32) -> Result<VectorType<'c>> {
+    pub(super) fn memory_vector(&self, buffer: usize, width: u32) -> Result<VectorType<'c>> {
         self.vector_type(self.memory_type(self.kernel.buffers[buffer].elem), width)
     }
 
@@ -445,6 +449,9 @@ impl<'c> Emit<'c, '_> {
         value: VectorValue<'c>,
         width: u32,
     ) -> Result<()> {
+        if self.is_single(buffer, width) {
+            return self.store_each(buffer, position, value, width);
+        }
         let (_, places) = self.places(buffer, position, width)?;
         let mask = self.mask_or_all(width)?;
         let types = [value.get_type().as_basic_type_enum(), places.get_type().as_basic_type_enum()];

@@ -15,6 +15,7 @@
 //! | `ahead.rs` | rows that lanes fill, and panels that are fetched before they are needed |
 //! | `uniform.rs` | loads of elements that all lanes have in common |
 //! | `op.rs` | operations on vectors |
+//! | `single.rs` | elements of small buffers, one by one |
 //! | `extremes.rs` | minima and maxima, whose terms are lanes |
 //!
 //! Invariant: lanes never mix, so the number of lanes changes no bit of a result.
@@ -25,6 +26,7 @@ mod extremes;
 mod large;
 mod memory;
 mod op;
+mod single;
 mod steps;
 mod uniform;
 

@@ -34,8 +34,8 @@ pub(super) fn place(
     let found = || {
         let at = seen.at.get(axis)?.as_ref()?;
         if is_fixed(at) {
-            if let Some(plane) = at.as_constant() {
-                return (0..FARTHEST).contains(&plane).then_some(Place::First(plane + 1));
+            if let Some(plane) = at.as_constant().filter(|plane| (0..FARTHEST).contains(plane)) {
+                return Some(Place::First(plane + 1));
             }
             let left = extent.add_constant(-1).and_then(|last| last.sub(at)).ok()?;
             // A read outside the box finds nothing.

@@ -9,7 +9,7 @@ use einlang_tir::region::{InstKind, Read, Region};
 use einlang_tir::types::Ident;
 
 use super::super::at_reads::whole_uses;
-use super::super::windows::extended;
+use super::super::observers::extended;
 use crate::lower::index_of;
 
 /// Bindings in bindings are followed so far; behind that everything counts as read.

@@ -1,4 +1,6 @@
-//! A stream over blocks: the axis of every member becomes two, and every sum a recurrence.
+//! A stream over blocks: the axis of every member becomes three, and every sum a recurrence.
+//!
+//! Block number `n` is round `floor(n / PARTS)` of part `n mod PARTS`.
 
 use std::collections::BTreeSet;
 
@@ -7,13 +9,15 @@ use einlang_tir::constant::Const;
 use einlang_tir::fresh::Fresh;
 use einlang_tir::module::{Axis, Binding, Clause, Group, Module};
 use einlang_tir::op::Op;
-use einlang_tir::region::{Arg, Def, Inst, InstKind, Place, Read, Region, Subscript, Value};
+use einlang_tir::region::{
+    Arg, Def, Inst, InstKind, Place, Read, Reduction, Region, Subscript, Value,
+};
 use einlang_tir::substitute::Substitution;
 use einlang_tir::types::{Elem, Ident};
 
 use super::super::replay::with_what_it_needs;
-use super::BLOCK;
 use super::members::Stream;
+use super::{BLOCK, PARTS};
 
 /// The module with a stream over blocks, and where its group is.
 pub(super) fn in_blocks(module: &Module, stream: &Stream) -> Option<(Module, usize)> {
@@ -49,6 +53,26 @@ pub(super) fn in_blocks(module: &Module, stream: &Stream) -> Option<(Module, usi
     Some((made, at))
 }
 
+/// The indices that take the place of one along the axis.
+#[derive(Clone, Copy)]
+struct At {
+    part: Var,
+    block: Var,
+    within: Var,
+}
+
+impl At {
+    /// The first point of the block.
+    fn first(self) -> Result<Affine> {
+        let part = Affine::var(self.part).scale(BLOCK)?;
+        Affine::var(self.block).scale(BLOCK * PARTS)?.add(&part)
+    }
+
+    fn point(self) -> Result<Affine> {
+        self.first()?.add(&Affine::var(self.within))
+    }
+}
+
 struct Writing<'w> {
     stream: &'w Stream,
     module: &'w mut Module,
@@ -60,76 +84,85 @@ impl Writing<'_> {
         Affine::var(self.stream.extent)
     }
 
-    /// How many blocks there are.
+    /// How many blocks a part has.
     fn n_blocks(&self) -> Result<Quasi> {
-        Quasi::from(self.stream.extent).add_constant(BLOCK - 1)?.floor_div(BLOCK)
+        let all = BLOCK * PARTS;
+        Quasi::from(self.stream.extent).add_constant(all - 1)?.floor_div(all)
+    }
+
+    /// Indices in the place of one.
+    fn at(&mut self, point: Var) -> At {
+        let vars = &mut self.module.vars;
+        let (part, block) = (vars.index("part"), vars.index("block"));
+        At { part, block, within: vars.fresh_like(point) }
+    }
+
+    /// The axes of parts and blocks.
+    fn axes(&self, at: At) -> Result<[Axis; 2]> {
+        let part = Axis { var: at.part, dim: Quasi::from(PARTS).into() };
+        Ok([part, Axis { var: at.block, dim: self.n_blocks()?.into() }])
+    }
+
+    /// The blocks of all parts; those behind the last point have none.
+    fn blocks(&self, at: At) -> Result<Vec<Constraint>> {
+        let first = Affine::var(at.block).scale(BLOCK * PARTS)?;
+        Ok(vec![
+            Constraint::Ge(Affine::var(at.part)),
+            Constraint::lt(&Affine::var(at.part), &Affine::constant(PARTS))?,
+            Constraint::Ge(Affine::var(at.block)),
+            Constraint::lt(&first, &self.length())?,
+        ])
     }
 
     /// The points of a block that exist.
-    fn inside(&self, block: Var, within: Var) -> Result<Set> {
-        let at = Affine::var(block).scale(BLOCK)?.add(&Affine::var(within))?;
-        Set::new([
-            Constraint::Ge(Affine::var(block)),
-            Constraint::Ge(Affine::var(within)),
-            Constraint::lt(&Affine::var(within), &Affine::constant(BLOCK))?,
-            Constraint::lt(&at, &self.length())?,
-        ])
+    fn inside(&self, at: At) -> Result<Set> {
+        let mut all = self.blocks(at)?;
+        all.push(Constraint::Ge(Affine::var(at.within)));
+        all.push(Constraint::lt(&Affine::var(at.within), &Affine::constant(BLOCK))?);
+        all.push(Constraint::lt(&at.point()?, &self.length())?);
+        Set::new(all)
     }
 
     /// A tensor of the stream.
     fn member(&mut self, binding: &Binding) -> Result<Binding> {
         let axis = self.stream.members.get(&binding.name).copied().unwrap_or(0);
         let point = binding.axes[axis].var;
-        let (block, within) = (self.module.vars.index("block"), self.module.vars.fresh_like(point));
+        let at = self.at(point);
         let mut made = binding.clone();
-        made.axes[axis] = Axis { var: within, dim: Quasi::from(BLOCK).into() };
-        made.axes.insert(0, Axis { var: block, dim: self.n_blocks()?.into() });
+        made.axes[axis] = Axis { var: at.within, dim: Quasi::from(BLOCK).into() };
+        made.axes.splice(0..0, self.axes(at)?);
         let dims = made.dims();
         for clause in &mut made.clauses {
-            self.places(&mut clause.body, point, block, within);
-            let stands = self.point(point, block, within)?;
-            stands.region(&mut clause.body)?;
-            clause.domain = self.divided(&clause.domain, &dims, point, block, within)?.into();
+            self.places(&mut clause.body, point, at);
+            stands(point, at)?.region(&mut clause.body)?;
+            clause.domain = self.divided(&clause.domain, &dims, point, at)?.into();
         }
         Ok(made)
     }
 
-    /// What an index along the axis is.
-    fn point(&self, point: Var, block: Var, within: Var) -> Result<Substitution> {
-        let at = Quasi::from(block).scale(BLOCK)?.add(&within.into())?;
-        Ok(Substitution { vars: [(point, at)].into_iter().collect(), ..Substitution::default() })
-    }
-
     /// A domain over the points of blocks.
-    fn divided(
-        &self,
-        domain: &Domain,
-        dims: &[Var],
-        point: Var,
-        block: Var,
-        within: Var,
-    ) -> Result<Domain> {
-        let at = Affine::var(block).scale(BLOCK)?.add(&Affine::var(within))?;
-        let inside = self.inside(block, within)?;
+    fn divided(&self, domain: &Domain, dims: &[Var], point: Var, at: At) -> Result<Domain> {
+        let inside = self.inside(at)?;
         let mut sets = Vec::new();
         for set in domain.sets() {
-            sets.push(set.substitute(point, &at)?.intersect(&inside)?);
+            sets.push(set.substitute(point, &at.point()?)?.intersect(&inside)?);
         }
         Ok(Domain::of_sets(dims, sets).simplified())
     }
 
     /// Reads members where they lie now.
-    fn places(&self, region: &mut Region, point: Var, block: Var, within: Var) {
+    fn places(&self, region: &mut Region, point: Var, to: At) {
         for inst in &mut region.insts {
             if let InstKind::Read(read) = &mut inst.kind
                 && let Some(axis) = self.stream.members.get(&read.place.tensor)
                 && let Some(at) = read.place.at.get_mut(*axis)
                 && matches!(at, Subscript::Index(at) if at.as_var() == Some(point))
             {
-                *at = Subscript::Index(within.into());
-                read.place.at.insert(0, Subscript::Index(block.into()));
+                *at = Subscript::Index(to.within.into());
+                let first = [to.part, to.block].map(|var| Subscript::Index(var.into()));
+                read.place.at.splice(0..0, first);
             }
-            inst.regions_mut().into_iter().for_each(|r| self.places(r, point, block, within));
+            inst.regions_mut().into_iter().for_each(|region| self.places(region, point, to));
         }
     }
 
@@ -162,22 +195,22 @@ impl Writing<'_> {
         let mut body = clause.body;
         let InstKind::Reduce(reduction) = &mut body.insts.last_mut()?.kind else { return None };
         let [point] = reduction.domain.dims()[..] else { return None };
-        let (block, within) = (self.module.vars.index("block"), self.module.vars.fresh_like(point));
-        let terms = Domain::new([within], self.inside(block, within).ok()?);
+        let at = self.at(point);
+        let terms = Domain::new([at.within], self.inside(at).ok()?);
         reduction.domain = terms.into();
-        self.places(&mut body, point, block, within);
-        self.point(point, block, within).ok()?.region(&mut body).ok()?;
+        self.places(&mut body, point, at);
+        stands(point, at).ok()?.region(&mut body).ok()?;
         let own: Vec<Subscript> =
             made.dims().into_iter().map(|var| Subscript::Index(var.into())).collect();
-        made.axes.insert(0, Axis { var: block, dim: self.n_blocks().ok()?.into() });
+        made.axes.splice(0..0, self.axes(at).ok()?);
         let dims = made.dims();
-        let exists = Constraint::lt(&Affine::var(block).scale(BLOCK).ok()?, &self.length()).ok()?;
+        let all = self.blocks(at).ok()?;
         let part = |first: bool| -> Option<Domain> {
             let when = match first {
-                true => Constraint::Eq(Affine::var(block)),
-                false => Constraint::Ge(Affine::var(block).add_constant(-1).ok()?),
+                true => Constraint::Eq(Affine::var(at.block)),
+                false => Constraint::Ge(Affine::var(at.block).add_constant(-1).ok()?),
             };
-            let here = Set::new([when, exists.clone()]).ok()?;
+            let here = Set::new(all.iter().cloned().chain([when])).ok()?;
             let sets: Result<Vec<Set>> =
                 clause.domain.sets().iter().map(|set| set.intersect(&here)).collect();
             Some(Domain::of_sets(dims.clone(), sets.ok()?))
@@ -185,8 +218,9 @@ impl Writing<'_> {
         let (first, later) = (part(true)?, part(false)?);
         let mut further = Fresh::new(self.module, self.names).copy(&body).ok()?;
         let sum = further.results.first()?.clone();
-        let before = Quasi::from(block).add_constant(-1).ok()?;
-        let at = [Subscript::Index(before)].into_iter().chain(own).collect();
+        let before = Quasi::from(at.block).add_constant(-1).ok()?;
+        let before = [Quasi::from(at.part), before].map(Subscript::Index);
+        let at = before.into_iter().chain(own).collect();
         let (so_far, total) = (self.module.supply.value(elem), self.module.supply.value(elem));
         let place = Place { tensor: made.name.clone(), at };
         let read = Read { place, default: None, proved: true };
@@ -201,7 +235,7 @@ impl Writing<'_> {
         Some(made)
     }
 
-    /// The sum of all blocks, 0 if there is none.
+    /// The sum of the last blocks of all parts, 0 if there is none.
     fn last_plane(
         &mut self,
         name: &Ident,
@@ -209,18 +243,31 @@ impl Writing<'_> {
         inst: &Inst,
         value: Value,
     ) -> Result<Vec<Inst>> {
+        let InstKind::Reduce(sum) = &inst.kind else { return Ok(Vec::new()) };
+        let part = self.module.vars.index("part");
         let supply = &mut self.module.supply;
-        let (end, some, sum) =
-            (supply.value(Elem::I64), supply.value(Elem::Bool), supply.value(value.elem));
+        let (end, some) = (supply.value(Elem::I64), supply.value(Elem::Bool));
+        let (term, total) = (supply.value(value.elem), supply.value(value.elem));
         let last = self.n_blocks()?.add_constant(-1)?;
+        let first = [Quasi::from(part), last].map(Subscript::Index);
         let own = of.dims().into_iter().map(|var| Subscript::Index(var.into()));
-        let at = [Subscript::Index(last)].into_iter().chain(own).collect();
+        let at = first.into_iter().chain(own).collect();
         let read = Read { place: Place { tensor: name.clone(), at }, default: None, proved: true };
         let made = |value, kind| Inst { results: vec![Def::Scalar(value)], kind, loc: inst.loc };
-        let then = Region {
-            insts: vec![made(sum, InstKind::Read(read))],
-            ..Region::yielding([Arg::Value(sum)])
+        let yields = |value, kind| Region {
+            insts: vec![made(value, kind)],
+            ..Region::yielding([Arg::Value(value)])
         };
+        let parts = Set::new([
+            Constraint::Ge(Affine::var(part)),
+            Constraint::lt(&Affine::var(part), &Affine::constant(PARTS))?,
+        ])?;
+        let sum = Reduction {
+            domain: Domain::new([part], parts).into(),
+            body: yields(term, InstKind::Read(read)),
+            ..(**sum).clone()
+        };
+        let then = yields(total, InstKind::Reduce(Box::new(sum)));
         let otherwise = Region::yielding([Arg::Const(Const::float(value.elem, 0.0))]);
         let extent = InstKind::Index(Quasi::from(self.stream.extent));
         let one = Const::int(Elem::I64, 1).into();
@@ -228,4 +275,10 @@ impl Writing<'_> {
         let chooses = InstKind::If { condition: some.into(), then, otherwise };
         Ok(vec![made(end, extent), made(some, asks), made(value, chooses)])
     }
+}
+
+/// What an index along the axis is.
+fn stands(point: Var, at: At) -> Result<Substitution> {
+    let at = Quasi::from(at.point()?);
+    Ok(Substitution { vars: [(point, at)].into_iter().collect(), ..Substitution::default() })
 }

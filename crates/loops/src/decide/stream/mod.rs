@@ -3,7 +3,8 @@
 //! A gradient over many points has tensors with a plane for each point that nobody reads but sums over all
 //! points. They become tensors over blocks of [`BLOCK`] points, and a sum becomes a recurrence over blocks:
 //! the sum of a block is added to that of the blocks before. All of them are one group then, whose loop over
-//! blocks keeps one block of everything in the caches.
+//! blocks keeps one block of everything in the caches. There are [`PARTS`] such recurrences, each over its
+//! share of the blocks, so that threads need not wait for each other; the sum is that of all parts.
 //!
 //! Invariant: every value stays what it was but for the association of these sums, which depends on positions
 //! alone. If some tensor would not get a window, the module stays as it is.
@@ -27,6 +28,10 @@ use crate::schedule::{Compute, Layout};
 
 /// The points of a block: rows of tiles, and few enough for the second cache.
 pub(super) const BLOCK: i64 = 96;
+
+/// The parts of a stream: each is a recurrence over every so manyth block, and threads divide them. The
+/// sums of all parts have memory.
+pub(super) const PARTS: i64 = 8;
 
 /// A stream of fewer axes than that is not larger than what it is computed from.
 const FEWEST_AXES: usize = 3;

@@ -190,7 +190,7 @@ fn wrapper(
 ) -> Function {
     let (params, args) = params(module, takes);
     let (inst, results) = host_call(module, function, &args, gives, loc);
-    let rule = Rule { function: rule_name(function), reverse: false };
+    let rule = Rule { function: rule_name(function), reverse: false, silent: 0 };
     let body = Region { params, insts: vec![inst], results };
     Function { name: function.clone(), body, rule: Some(rule), loc }
 }

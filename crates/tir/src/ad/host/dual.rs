@@ -207,14 +207,9 @@ impl<'h, 'a> Dual<'h, 'a> {
             self.tangents.extend(own.map(|tangent| (def.number, tangent)));
             return Ok(());
         };
-        if !matches!(def.ty, HostType::Scalar(_)) {
-            return Err(Fault::unsupported("points that are tensors", inst.loc));
-        }
-        let place = [vec![seed], self.args(at)].concat();
-        let kind = HostKind::Intrinsic(Intrinsic::Element, place);
-        let mut tangent = self.value(def.ty.clone(), kind);
+        let mut tangent = self.seed_of(&def.ty, seed, at)?;
         if let Some(own) = own {
-            tangent = self.value(def.ty.clone(), HostKind::Op(Op::Add, vec![own, tangent]));
+            tangent = self.added(&def.ty, &own, &tangent)?;
         }
         self.tangents.insert(def.number, tangent);
         Ok(())

@@ -1,15 +1,18 @@
 //! Whether the rule of a host function is linear in its differentials.
 //!
 //! Every value is free of differentials, linear in them, or zero. A record or list has one degree
-//! for all its parts; where parts differ nothing is known, and the rule is refused.
+//! for all its parts; where parts differ nothing is known, and the rule is refused. A function value
+//! is followed by its identity and what it captured; one of unknown identity may be any of its type
+//! in the program.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::Host;
 use crate::ad::linear::{Degree, joined_degrees, module_degrees, op_degree};
 use crate::constant::Const;
 use crate::host::{
-    Block, HostArg, HostDef, HostFn, HostInst, HostKind, HostRule, Intrinsic, Program,
+    Block, HostArg, HostDef, HostFn, HostInst, HostKind, HostRule, HostType, Intrinsic,
 };
 use crate::types::{Ident, Loc};
 
@@ -26,6 +29,37 @@ type Found<T> = Result<T, Trouble>;
 /// The rounds after which what a loop carries has its degree.
 const ROUNDS: usize = 3;
 
+/// So many functions that captured functions are followed into each other.
+const DEEPEST: usize = 4;
+
+/// What is known of a value.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Known {
+    Degree(Degree),
+    /// A function, and what it captured.
+    Function(Rc<(Ident, Vec<Known>)>),
+}
+
+impl Known {
+    /// What it captured is what a function depends on.
+    fn degree(&self) -> Degree {
+        match self {
+            Known::Degree(degree) => *degree,
+            Known::Function(function) => {
+                let linear = function.1.iter().any(|known| known.degree() == Degree::Linear);
+                if linear { Degree::Linear } else { Degree::Free }
+            }
+        }
+    }
+
+    fn depth(&self) -> usize {
+        match self {
+            Known::Degree(_) => 0,
+            Known::Function(of) => 1 + of.1.iter().map(Known::depth).max().unwrap_or_default(),
+        }
+    }
+}
+
 /// Whether the rule of a function is linear in the tangents, or in the cotangent.
 pub(super) fn check_rule(host: &Host<'_>, function: &HostFn, rule: &HostRule) -> Found<()> {
     let found = host.program.functions.iter().find(|f| f.name == rule.function);
@@ -38,30 +72,46 @@ pub(super) fn check_rule(host: &Host<'_>, function: &HostFn, rule: &HostRule) ->
             true => Degree::Linear,
             false => Degree::Free,
         };
-    let given = params.iter().enumerate().map(degree).collect();
-    let mut check = Check { program: host.program, values: HashMap::new(), known: HashMap::new() };
+    let given = params.iter().enumerate().map(degree).map(Known::Degree).collect();
+    let (values, types, known) = (HashMap::new(), HashMap::new(), HashMap::new());
+    let mut check = Check { host, values, types, known };
     let gives = check.call(&rule.function, given, found.loc)?;
-    match gives.contains(&Degree::Free) {
+    match gives.iter().any(|known| known.degree() == Degree::Free) {
         true => Err(Trouble::NotLinear(found.loc)),
         false => Ok(()),
     }
 }
 
-struct Check<'p> {
-    program: &'p Program,
-    values: HashMap<u32, Degree>,
+struct Check<'h, 'a> {
+    host: &'h Host<'a>,
+    values: HashMap<u32, Known>,
+    /// The types of function values.
+    types: HashMap<u32, HostType>,
     /// The results of functions by their arguments; of those that are open, what is known so far.
-    known: HashMap<(Ident, Vec<Degree>), Vec<Degree>>,
+    known: HashMap<(Ident, Vec<Known>), Vec<Known>>,
 }
 
-impl Check<'_> {
-    fn degree(&self, arg: &HostArg) -> Degree {
+impl Check<'_, '_> {
+    fn known(&self, arg: &HostArg) -> Known {
+        let free = Known::Degree(Degree::Free);
         match arg {
-            HostArg::Const(constant) if constant.as_float() == Some(0.0) => Degree::Zero,
-            HostArg::Const(constant) if *constant == Const::zero(constant.elem()) => Degree::Zero,
-            HostArg::Value(number) => self.values.get(number).copied().unwrap_or(Degree::Free),
-            _ => Degree::Free,
+            HostArg::Const(constant) if constant.as_float() == Some(0.0) => {
+                Known::Degree(Degree::Zero)
+            }
+            HostArg::Const(constant) if *constant == Const::zero(constant.elem()) => {
+                Known::Degree(Degree::Zero)
+            }
+            HostArg::Value(number) => self.values.get(number).cloned().unwrap_or(free),
+            _ => free,
         }
+    }
+
+    fn all_known(&self, args: &[HostArg]) -> Vec<Known> {
+        args.iter().map(|arg| self.known(arg)).collect()
+    }
+
+    fn degree(&self, arg: &HostArg) -> Degree {
+        self.known(arg).degree()
     }
 
     fn degrees(&self, args: &[HostArg]) -> Vec<Degree> {
@@ -69,29 +119,71 @@ impl Check<'_> {
     }
 
     fn define(&mut self, defs: &[HostDef], degrees: impl IntoIterator<Item = Degree>) {
-        self.values.extend(defs.iter().map(|def| def.number).zip(degrees));
+        self.define_known(defs, degrees.into_iter().map(Known::Degree));
+    }
+
+    fn define_known(&mut self, defs: &[HostDef], known: impl IntoIterator<Item = Known>) {
+        self.values.extend(defs.iter().map(|def| def.number).zip(known));
+        let functions = defs.iter().filter(|def| matches!(def.ty, HostType::Fn(..)));
+        self.types.extend(functions.map(|def| (def.number, def.ty.clone())));
     }
 
     /// The results of a function.
-    fn call(&mut self, name: &Ident, given: Vec<Degree>, loc: Loc) -> Found<Vec<Degree>> {
+    fn call(&mut self, name: &Ident, given: Vec<Known>, loc: Loc) -> Found<Vec<Known>> {
+        if given.iter().any(|known| known.depth() > DEEPEST) {
+            return Err(Trouble::Unknown(loc));
+        }
         let key = (name.clone(), given);
         if let Some(known) = self.known.get(&key) {
             return Ok(known.clone());
         }
-        let found = self.program.functions.iter().find(|f| f.name == *name);
+        let found = self.host.program.functions.iter().find(|f| f.name == *name);
         let Some(function) = found else { return Err(Trouble::Unknown(loc)) };
-        self.known.insert(key.clone(), vec![Degree::Zero; function.results.len()]);
+        let open = vec![Known::Degree(Degree::Zero); function.results.len()];
+        self.known.insert(key.clone(), open);
         let outer = std::mem::take(&mut self.values);
         for _ in 0..ROUNDS {
-            self.define(&function.body.params, key.1.iter().copied());
+            self.define_known(&function.body.params, key.1.iter().cloned());
             self.insts(&function.body)?;
-            let results = self.degrees(&function.body.results);
+            let results = self.all_known(&function.body.results);
             if self.known.insert(key.clone(), results.clone()) == Some(results) {
                 break;
             }
         }
         self.values = outer;
         Ok(self.known.get(&key).cloned().unwrap_or_default())
+    }
+
+    /// The results of a function value.
+    fn apply(&mut self, callee: &HostArg, args: &[HostArg], loc: Loc) -> Found<Vec<Known>> {
+        let given = self.all_known(args);
+        if let Known::Function(function) = self.known(callee) {
+            return self.call(&function.0, [&function.1[..], &given].concat(), loc);
+        }
+        let ty = match callee {
+            HostArg::Value(number) => self.types.get(number).cloned(),
+            _ => None,
+        };
+        let (Some(ty), false) = (ty, self.degree(callee) == Degree::Linear) else {
+            return Err(Trouble::Unknown(loc));
+        };
+        let HostType::Fn(_, gives) = &ty else { return Err(Trouble::Unknown(loc)) };
+        let mut joined = vec![Degree::Zero; gives.len()];
+        if given.iter().all(|known| known.degree() == Degree::Free) {
+            return Ok(vec![Known::Degree(Degree::Free); gives.len()]);
+        }
+        for (name, captured) in self.host.candidates(&ty) {
+            let captured = vec![Known::Degree(Degree::Free); captured.len()];
+            // Another function may be the one that comes here.
+            let found = self
+                .call(&name, [captured, given.clone()].concat(), loc)
+                .map_err(|_| Trouble::Unknown(loc))?;
+            for (joined, found) in joined.iter_mut().zip(found) {
+                let both = joined_degrees([*joined, found.degree()]);
+                *joined = both.ok_or(Trouble::Unknown(loc))?;
+            }
+        }
+        Ok(joined.into_iter().map(Known::Degree).collect())
     }
 
     fn insts(&mut self, block: &Block) -> Found<()> {
@@ -111,7 +203,7 @@ impl Check<'_> {
             HostKind::Field(of, _) => self.degree(of),
             HostKind::Intrinsic(intrinsic, args) => self.intrinsic(*intrinsic, args, loc)?,
             HostKind::Run(name, args) => {
-                let module = self.program.modules.iter().find(|m| m.name == name.as_str());
+                let module = self.host.program.modules.iter().find(|m| m.name == name.as_str());
                 let Some(module) = module else { return Err(Trouble::Unknown(loc)) };
                 let found = module_degrees(module, &self.degrees(args))
                     .map_err(|own| Trouble::NotLinear(if own.0.is_some() { own } else { loc }))?;
@@ -119,8 +211,18 @@ impl Check<'_> {
                 return Ok(());
             }
             HostKind::Call(name, args) => {
-                let found = self.call(name, self.degrees(args), loc)?;
-                self.define(&inst.results, found);
+                let found = self.call(name, self.all_known(args), loc)?;
+                self.define_known(&inst.results, found);
+                return Ok(());
+            }
+            HostKind::Closure(name, args) => {
+                let known = Known::Function(Rc::new((name.clone(), self.all_known(args))));
+                self.define_known(&inst.results, [known]);
+                return Ok(());
+            }
+            HostKind::Apply(callee, args) => {
+                let found = self.apply(callee, args, loc)?;
+                self.define_known(&inst.results, found);
                 return Ok(());
             }
             HostKind::If(on, ..) | HostKind::Switch(on, ..) | HostKind::Match(on, ..) => {

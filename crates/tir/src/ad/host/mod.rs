@@ -17,6 +17,8 @@
 //! | `linear` | whether such a rule is linear |
 //! | `quiet` | functions that compute the same and print nothing |
 //! | `pairs` | sums and products of tangents |
+//! | `watched` | comparing rules with differences, if asked to |
+//! | `slices` | perturbed points that are tensors |
 //! | `calls` | calls from tensor code, which get a rule |
 //! | `values` | calls of function values |
 //!
@@ -32,20 +34,29 @@ mod pairs;
 mod quiet;
 mod ruled;
 mod site;
+mod slices;
 mod tensors;
 mod values;
+mod watched;
 
 use std::collections::{HashMap, HashSet};
 
 use einlang_source::{Diagnostics, FileId, Span};
 
 use super::fault::R;
+use super::watch::Watch;
 use crate::host::{Block, HostArg, HostDef, HostInst, HostKind, HostType, Intrinsic, Program};
 use crate::op::Op;
 use crate::types::{Elem, Ident};
 
-/// Expands every request whose path leads through host code.
-pub fn lower_host_requests(program: &mut Program) -> Result<(), Diagnostics> {
+/// Expands every request whose path leads through host code. If rules are watched, calls of functions
+/// with a rule compare it with differences; the answer says which.
+pub fn lower_host_requests(
+    program: &mut Program,
+    watched: bool,
+) -> Result<Vec<Watch>, Diagnostics> {
+    let written: Vec<Ident> = program.functions.iter().map(|f| f.name.clone()).collect();
+    let mut watches = Vec::new();
     let mut asks = false;
     for function in &program.functions {
         for_each_inst(&function.body, &mut |inst| asks |= is_request(inst));
@@ -54,9 +65,12 @@ pub fn lower_host_requests(program: &mut Program) -> Result<(), Diagnostics> {
         let place = Span::new(FileId::FIRST, 0, 0);
         let mut host = Host::new(program);
         host.expand_all().map_err(|fault| fault.into_diagnostic(place))?;
+        if watched {
+            watches = host.watch_rules(&written);
+        }
     }
     ruled::drop_rules(program);
-    Ok(())
+    Ok(watches)
 }
 
 fn is_request(inst: &HostInst) -> bool {
@@ -75,6 +89,10 @@ struct Host<'a> {
     quiet: HashMap<Ident, Ident>,
     /// Modules that add or multiply two tensors.
     pairs: HashMap<(pairs::Pair, Elem, usize), Ident>,
+    /// The modules that give directions.
+    patterns: HashMap<(Elem, usize), Ident>,
+    /// The modules that take slices.
+    slices: HashMap<slices::SliceKey, Ident>,
     /// The modules that give tangents: by module, inputs that have one, and what is perturbed.
     runs: HashMap<(Ident, Vec<usize>, Option<Ident>), Ident>,
     /// Modules of one scalar operation.
@@ -101,6 +119,8 @@ impl<'a> Host<'a> {
             duals: HashMap::new(),
             quiet: HashMap::new(),
             pairs: HashMap::new(),
+            patterns: HashMap::new(),
+            slices: HashMap::new(),
             runs: HashMap::new(),
             ops: HashMap::new(),
             names,

@@ -1,0 +1,87 @@
+//! `leave_unset`: memory that is stored whole before it is read need not be zero.
+//!
+//! Lowering says which tensors have clauses for every point. Of these, a buffer keeps the word `unset` if,
+//! in the block that gives it memory, all statements that store to it come before all that load from it,
+//! and nothing else touches it. Results that nothing loads are the most common case: to clear them would
+//! cost as much as to store them.
+
+use std::collections::HashMap;
+
+use crate::ir::{Block, BufferId, Kernel, Stmt, blocks, each_stmt};
+
+/// Takes the word `unset` from buffers that may be read before they are stored.
+pub(super) fn leave_unset(kernel: &mut Kernel) {
+    if kernel.buffers.iter().all(|buffer| !buffer.unset) {
+        return;
+    }
+    let mut all = HashMap::new();
+    add_touches(&kernel.body, &mut all);
+    let mut in_order = HashMap::new();
+    look(&kernel.body, &mut in_order);
+    for (at, buffer) in kernel.buffers.iter_mut().enumerate() {
+        let id = BufferId(at as u32);
+        let touches = all.get(&id).copied().unwrap_or_default();
+        let seen = in_order.get(&id).copied().unwrap_or_default();
+        buffer.unset &= !buffer.marks && touches.others == 0 && touches == seen;
+    }
+}
+
+/// How often a buffer is touched.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+struct Touches {
+    stores: usize,
+    loads: usize,
+    /// Whole copies, questions whether an element is there, conditions of loops.
+    others: usize,
+}
+
+/// Counts the touches that come in order: all stores of a block before all its loads.
+fn look(block: &Block, in_order: &mut HashMap<BufferId, Touches>) {
+    let mut here: HashMap<BufferId, Touches> = HashMap::new();
+    for stmt in &block.stmts {
+        if let Stmt::Alloc(buffer) = stmt {
+            here.insert(*buffer, Touches::default());
+        }
+        if !here.is_empty() {
+            let mut now = HashMap::new();
+            count(stmt, &mut now);
+            for (buffer, new) in now {
+                let Some(before) = here.get_mut(&buffer) else { continue };
+                if new.stores > 0 && before.loads + new.loads > 0 {
+                    here.remove(&buffer);
+                    continue;
+                }
+                before.stores += new.stores;
+                before.loads += new.loads;
+            }
+        }
+        blocks(stmt).into_iter().for_each(|inner| look(inner, in_order));
+    }
+    for (buffer, touches) in here {
+        let sum = in_order.entry(buffer).or_default();
+        sum.stores += touches.stores;
+        sum.loads += touches.loads;
+    }
+}
+
+fn add_touches(block: &Block, found: &mut HashMap<BufferId, Touches>) {
+    each_stmt(block, &mut |stmt| add_touch(stmt, found));
+}
+
+fn count(stmt: &Stmt, found: &mut HashMap<BufferId, Touches>) {
+    add_touch(stmt, found);
+    blocks(stmt).into_iter().for_each(|block| add_touches(block, found));
+}
+
+/// Adds what a statement touches by itself.
+fn add_touch(stmt: &Stmt, found: &mut HashMap<BufferId, Touches>) {
+    let mut other = |buffer: &BufferId| found.entry(*buffer).or_default().others += 1;
+    match stmt {
+        Stmt::Probe { buffer, .. } | Stmt::CheckShape(buffer, _) => other(buffer),
+        Stmt::Copy { to, from } => [to, from].into_iter().for_each(other),
+        Stmt::Loop(of) => of.until.iter().flat_map(|until| &until.buffers).for_each(other),
+        Stmt::Store { buffer, .. } => found.entry(*buffer).or_default().stores += 1,
+        Stmt::Load { buffer, .. } => found.entry(*buffer).or_default().loads += 1,
+        _ => {}
+    }
+}

@@ -1,0 +1,122 @@
+//! What statements cost, by the bounds of their loops, and whether threads are worth it for them.
+//!
+//! A unit is about a third of a nanosecond. Bounds that depend on an index around take its middle value.
+//! Work that threads wait for each other is taken off, so that small steps stay with one thread: code
+//! that is divided keeps its state in memory and asks at every turn which part is its own, so what one
+//! thread runs anyway is better left as it was.
+
+use std::collections::HashMap;
+
+use einlang_index::{MinMax, Var};
+use einlang_tir::op::Op;
+
+use crate::ir::{Block, Combine, Loop, Range, Role, Stmt};
+
+/// What an operation costs that is a function of its own.
+pub const FUNCTION: f64 = 24.0;
+
+/// What waiting for each other costs.
+pub const WAIT: f64 = 12_000.0;
+
+/// More lanes than these are several vectors.
+pub const ONE_VECTOR: u32 = 16;
+
+/// More work than anybody asks for.
+pub const MOST_WORK: f64 = 1e15;
+
+/// Whether an operation takes many instructions.
+pub fn is_function(op: Op) -> bool {
+    let cheap = matches!(op, Op::Sqrt | Op::Exp | Op::Log);
+    (Op::Cbrt..=Op::Lgamma).contains(&op) && !cheap || op == Op::Pow
+}
+
+/// What the variables of bounds are, as far as that is known.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Known(HashMap<Var, i64>);
+
+impl Known {
+    /// The sizes that are known.
+    pub(super) fn of(sizes: impl Iterator<Item = (Var, i64)>) -> Known {
+        Known(sizes.collect())
+    }
+
+    fn value(&self, bound: &MinMax) -> Option<i64> {
+        let mut known = true;
+        bound.for_each_var(&mut |var| known &= self.0.contains_key(&var));
+        let value = |var: Var| self.0.get(&var).copied().unwrap_or(0);
+        i64::try_from(bound.eval(&value).ok().filter(|_| known)?).ok()
+    }
+
+    /// Binds a variable to the middle of two bounds.
+    pub(super) fn bind(&mut self, var: Var, lo: &MinMax, hi: &MinMax) -> Option<(i64, i64)> {
+        let bounds = self.value(lo).zip(self.value(hi));
+        match bounds.and_then(|(lo, hi)| lo.checked_add(hi)) {
+            Some(both) => self.0.insert(var, both / 2),
+            None => self.0.remove(&var),
+        };
+        bounds
+    }
+
+    /// How many rounds a range has; its index gets the middle value.
+    fn rounds(&mut self, range: &Range) -> Option<f64> {
+        let (lo, hi) = self.bind(range.var, &range.lo, &range.hi)?;
+        Some(hi.saturating_sub(lo).max(0) as f64)
+    }
+
+    /// The work of a block less what threads wait in it; nothing if that may be any number that is not
+    /// negative.
+    pub(super) fn work(&mut self, block: &Block) -> Option<f64> {
+        let works: Vec<Option<f64>> = block.stmts.iter().map(|stmt| self.of_stmt(stmt)).collect();
+        works.into_iter().sum()
+    }
+
+    pub(super) fn of_stmt(&mut self, stmt: &Stmt) -> Option<f64> {
+        match stmt {
+            Stmt::Op { op, .. } if is_function(*op) => Some(FUNCTION),
+            Stmt::Barrier => Some(-WAIT),
+            Stmt::Bind { var, expr } => {
+                self.bind(*var, expr, expr);
+                Some(0.0)
+            }
+            Stmt::Param { var, .. } => {
+                self.0.remove(var);
+                Some(1.0)
+            }
+            Stmt::Loop(of) => self.of_loop(of),
+            Stmt::Fold(fold) => {
+                let mut rounds = Some(1.0);
+                for range in &fold.ranges {
+                    let more = self.rounds(range);
+                    rounds = rounds.zip(more).map(|(all, more)| all * more);
+                }
+                let combined = match &fold.combine {
+                    Combine::Block { block, .. } => self.work(block),
+                    _ => Some(0.0),
+                };
+                let term = self.work(&fold.body)? + combined?;
+                times(rounds, term)
+            }
+            Stmt::If { then, otherwise, .. } => Some(self.work(then)? + self.work(otherwise)?),
+            _ => Some(1.0),
+        }
+    }
+
+    fn of_loop(&mut self, of: &Loop) -> Option<f64> {
+        let rounds = self.rounds(&of.range);
+        let at_once = match of.role {
+            Role::Lane(width) => f64::from(width.clamp(1, ONE_VECTOR)),
+            _ => 1.0,
+        };
+        let each = self.work(&of.body)? / at_once;
+        times(rounds, each)
+    }
+}
+
+/// So much so many times: what loses in each round loses however many there are.
+fn times(rounds: Option<f64>, each: f64) -> Option<f64> {
+    match rounds {
+        Some(rounds) => Some(rounds * each),
+        None if each < 0.0 => Some(-MOST_WORK),
+        None => None,
+    }
+}

@@ -1,0 +1,129 @@
+//! Which statements of a team threads are worth it for, given what is known of sizes.
+//!
+//! A team that threads lose by is undone, or falls into parts: a recurrence whose steps are too short to
+//! wait for each other stays with one thread, and what stands before and after it is divided. What was
+//! left to one thread is written down, for other sizes may be worth it.
+
+use einlang_index::{MinMax, Var};
+
+use super::estimate::Known;
+use crate::ir::{Block, Kernel, Range, Size, Stmt};
+
+/// A variable around statements, and what it lies between; the same twice if it is bound.
+type Bound = (Var, MinMax, MinMax);
+
+/// What is known around a team that is being formed.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Around {
+    sizes: Vec<(Var, i64)>,
+    bounds: Vec<Bound>,
+}
+
+/// Statements that could be a team, and which of them are left to one thread.
+#[derive(Clone, Debug)]
+pub struct Left {
+    bounds: Vec<Bound>,
+    block: Block,
+    divided: Vec<bool>,
+}
+
+impl Around {
+    /// The sizes of a kernel that follow from the shapes of its inputs.
+    pub(super) fn of(kernel: &Kernel, shapes: &[Vec<i64>]) -> Around {
+        let known = |size: &Size| match size {
+            Size::Shape(buffer, axis) => {
+                shapes.get(buffer.0 as usize)?.get(*axis as usize).copied()
+            }
+            Size::Argument => None,
+        };
+        let fits = shapes.len() == kernel.n_inputs;
+        let sizes = kernel.sizes.iter().filter(|_| fits);
+        let sizes = sizes.filter_map(|(var, size)| Some((*var, known(size)?))).collect();
+        Around { sizes, bounds: Vec::new() }
+    }
+
+    /// Goes into a loop.
+    pub(super) fn enter(&mut self, range: &Range) {
+        self.bounds.push((range.var, range.lo.clone(), range.hi.clone()));
+    }
+
+    /// Goes on after a statement.
+    pub(super) fn pass(&mut self, stmt: &Stmt) {
+        if let Stmt::Bind { var, expr } = stmt {
+            self.bounds.push((*var, expr.clone(), expr.clone()));
+        }
+    }
+
+    /// How far it went, and back.
+    pub(super) fn depth(&self) -> usize {
+        self.bounds.len()
+    }
+
+    pub(super) fn back(&mut self, depth: usize) {
+        self.bounds.truncate(depth);
+    }
+
+    /// Which statements of a team threads are worth it for; nothing is written down if all are.
+    pub(super) fn judge(&self, block: &Block, least: u64) -> Result<(), Left> {
+        let divided = judge(&mut known(&self.sizes, &self.bounds), block, least);
+        match divided.iter().all(|divided| *divided) {
+            true => Ok(()),
+            false => Err(Left { bounds: self.bounds.clone(), block: block.clone(), divided }),
+        }
+    }
+
+    /// Whether statements as one thread runs them certainly have less to do than that.
+    pub(super) fn is_small(&self, block: &Block, least: u64) -> bool {
+        let work = known(&self.sizes, &self.bounds).work(block);
+        work.is_some_and(|work| work < least as f64)
+    }
+}
+
+impl Left {
+    /// Which of the statements threads run.
+    pub(super) fn divided(&self) -> &[bool] {
+        &self.divided
+    }
+
+    /// Whether threads would be worth it for more of the statements with these sizes of the kernel.
+    pub fn is_worth_more(&self, kernel: &Kernel, sizes: &[i64], least: u64) -> bool {
+        let named = kernel.sizes.iter().zip(sizes).map(|((var, _), size)| (*var, *size));
+        let named: Vec<(Var, i64)> = named.collect();
+        let divided = judge(&mut known(&named, &self.bounds), &self.block, least);
+        divided.iter().zip(&self.divided).any(|(now, before)| *now && !before)
+    }
+}
+
+fn known(sizes: &[(Var, i64)], bounds: &[Bound]) -> Known {
+    let mut known = Known::of(sizes.iter().copied());
+    for (var, lo, hi) in bounds {
+        known.bind(*var, lo, hi);
+    }
+    known
+}
+
+/// Which statements of a team are divided, by what is won: all, runs of those that do not lose, or none.
+fn judge(known: &mut Known, block: &Block, least: u64) -> Vec<bool> {
+    let works: Vec<Option<f64>> = block.stmts.iter().map(|stmt| known.of_stmt(stmt)).collect();
+    let loses = |at: usize| {
+        works[at].is_some_and(|work| work < 0.0) && !matches!(block.stmts[at], Stmt::Barrier)
+    };
+    // A team is worth what it does beyond the least; what is not known may be much.
+    let won = |works: &[Option<f64>]| {
+        works.iter().copied().sum::<Option<f64>>().map_or(f64::INFINITY, |all| all - least as f64)
+    };
+    let (mut divided, mut in_parts) = (vec![false; works.len()], 0.0);
+    let mut from = 0;
+    for at in 0..=works.len() {
+        if at == works.len() || loses(at) {
+            let run = won(&works[from..at]);
+            if run >= 0.0 && from < at {
+                divided[from..at].fill(true);
+                in_parts += run;
+            }
+            from = at + 1;
+        }
+    }
+    let whole = won(&works);
+    if whole >= 0.0 && whole >= in_parts { vec![true; works.len()] } else { divided }
+}
