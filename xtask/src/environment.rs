@@ -46,11 +46,31 @@ fn python_of(environment: &Path) -> PathBuf {
 }
 
 /// Adds the packages of a file to an environment.
-pub(crate) fn install(python: &Path, requirements: &Path) -> Result<bool, String> {
+fn install(python: &Path, requirements: &Path) -> Result<bool, String> {
+    Ok(process::capture(&mut pip_install(python, requirements))?.status.success())
+}
+
+/// Puts the packages of a file into a folder, beside the environment; the reason is shown if that fails.
+pub(crate) fn install_to(
+    python: &Path,
+    requirements: &Path,
+    folder: &Path,
+) -> Result<bool, String> {
+    let mut pip = pip_install(python, requirements);
+    pip.arg("--no-cache-dir").arg("--upgrade").arg("--target").arg(folder);
+    let output = process::capture(&mut pip)?;
+    if !output.status.success() {
+        let reason = String::from_utf8_lossy(&output.stderr);
+        eprintln!("{}", reason.lines().last().unwrap_or_default());
+    }
+    Ok(output.status.success())
+}
+
+fn pip_install(python: &Path, requirements: &Path) -> Command {
     let mut pip = Command::new(python);
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
     pip.arg("--requirement").arg(requirements);
-    Ok(process::capture(&mut pip)?.status.success())
+    pip
 }
 
 /// Whether CI runs this: there, tools that are missing are a failure.
