@@ -6,6 +6,7 @@
 //! | [`checkpoint`] | what is kept of trajectories, as a user says it |
 //! | [`schedule`] | orders, roles and storage as plain data |
 //! | [`decide`] | a schedule for a module |
+//! | `factor` | sums of products in the cheapest order |
 //! | `regroup` | groups that a schedule runs in one nest |
 //! | [`lower`] | the loop IR that a schedule directs, mechanically |
 //! | `improve` | what is done to loop IR once it is there |
@@ -21,6 +22,7 @@
 pub mod checkpoint;
 pub mod decide;
 mod delay;
+mod factor;
 mod improve;
 pub mod ir;
 pub mod lower;

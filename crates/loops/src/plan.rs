@@ -14,6 +14,7 @@ use crate::decide::{
     widen_sums,
 };
 use crate::delay::delay_updates;
+use crate::factor::factor_contractions;
 use crate::improve::{hold_budget, improve};
 use crate::ir::Kernel;
 use crate::lower::{NotLowered, lower};
@@ -57,6 +58,7 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
         }
         Stopped::Broken { pass, .. } => NotLowered::new(format!("`{pass}` broke the module")),
     })?;
+    module = factor_contractions(module, &choices.shapes, &ctx);
     let given = choices.schedules.iter().find(|schedule| schedule.module == module.name);
     if given.is_none_or(|given| given.fma == Fma::Steps) && !choices.checked {
         fuse_steps(&mut module);
