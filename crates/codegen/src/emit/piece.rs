@@ -3,6 +3,7 @@
 //! What LLVM does takes longer than in proportion to the size of a function, and nests often do the same
 //! with other tensors: the gates of a cell, the parts of a gradient. So a large kernel is cut at its free
 //! loops. A piece is called with what it uses of its surroundings, and nests of the same pattern have one.
+//! What is left is mostly calls and memory; where no loop of it computes anything, it needs no passes.
 //!
 //! Invariant: which loops are pieces depends on the loop IR alone, and changes nothing of what they compute.
 
@@ -22,12 +23,22 @@ use super::estimate::weight;
 use super::team::{Given, Part};
 use super::{Emit, Refused, Result};
 use crate::jit::ENTRY;
+use crate::optimise::leave_as_it_is;
 
 /// A kernel of fewer statements is one function.
 const LARGE: usize = 400;
 
-/// A loop of fewer statements is no piece.
+/// A single loop of fewer statements is no piece where it runs again and again.
 const LEAST: usize = 12;
+
+/// The loops of one function.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Loops {
+    /// How many of them are open.
+    pub(super) n_open: usize,
+    /// Whether something is computed in one of them.
+    pub(super) compute: bool,
+}
 
 /// The pieces of a kernel.
 #[derive(Default)]
@@ -45,7 +56,7 @@ impl Pieces<'_> {
         let open = weight(&kernel.body, 1) >= LARGE;
         let mut alike = HashMap::new();
         if open {
-            gather(kernel, &kernel.body, &mut alike);
+            gather(kernel, &kernel.body, false, &mut alike);
         }
         let offsets = alike.into_iter().map(|(key, lists)| (key, columns(&lists))).collect();
         Pieces { open, offsets, known: HashMap::new() }
@@ -56,17 +67,18 @@ impl Pieces<'_> {
 type Alike = HashMap<Vec<i64>, Vec<Vec<Option<Affine>>>>;
 
 /// Finds loops that may become pieces.
-fn gather(kernel: &Kernel, block: &Block, alike: &mut Alike) {
+fn gather(kernel: &Kernel, block: &Block, inside: bool, alike: &mut Alike) {
     for stmt in &block.stmts {
         if let Stmt::Loop(of) = stmt
-            && is_candidate(of)
+            && is_candidate(of, inside)
         {
             if let Some(pattern) = loose_pattern_of(of, kernel) {
                 alike.entry(pattern.key).or_default().push(pattern.offsets);
             }
             continue;
         }
-        blocks(stmt).into_iter().for_each(|block| gather(kernel, block, alike));
+        let inside = inside || matches!(stmt, Stmt::Loop(_));
+        blocks(stmt).into_iter().for_each(|block| gather(kernel, block, inside, alike));
     }
 }
 
@@ -90,15 +102,41 @@ fn columns(lists: &[Vec<Option<Affine>>]) -> Vec<Option<u32>> {
     (0..n_places).map(number).collect()
 }
 
-/// Whether a loop may become a piece.
-fn is_candidate(of: &Loop) -> bool {
-    (of.own || of.role.is_free()) && weight(&of.body, 1) >= LEAST
+/// Whether a loop may become a piece; inside of others, only one that does enough for a call.
+fn is_candidate(of: &Loop, inside: bool) -> bool {
+    let is_nest = of.body.stmts.iter().any(|stmt| matches!(stmt, Stmt::Loop(_)));
+    (of.own || of.role.is_free()) && (!inside || is_nest || weight(&of.body, 1) >= LEAST)
 }
 
 impl<'c> Emit<'c, '_> {
+    /// Emits a part of the loops of a function.
+    pub(super) fn in_loop(&mut self, inside: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        self.loops.n_open += 1;
+        let done = inside(self);
+        self.loops.n_open -= 1;
+        done
+    }
+
+    /// Takes note of a statement.
+    pub(super) fn note_work(&mut self, stmt: &Stmt) {
+        let is_work = matches!(
+            stmt,
+            Stmt::Op { .. } | Stmt::Load { .. } | Stmt::Store { .. } | Stmt::Probe { .. }
+        );
+        self.loops.compute |= is_work && self.loops.n_open > 0;
+    }
+
+    /// Spares the passes for a function of a large kernel all of whose work is done by pieces.
+    pub(super) fn without_passes(&self, function: FunctionValue<'c>) {
+        if self.pieces.open && !self.loops.compute {
+            leave_as_it_is(self.context, function);
+        }
+    }
+
     /// Emits a loop as a piece; false if it is none.
     pub(super) fn piece(&mut self, of: &Loop) -> Result<bool> {
-        let may_be = self.pieces.open && self.lanes.is_none() && is_candidate(of);
+        let inside = self.loops.n_open > 0;
+        let may_be = self.pieces.open && self.lanes.is_none() && is_candidate(of, inside);
         if !may_be || self.short(of).is_some() {
             return Ok(false);
         }

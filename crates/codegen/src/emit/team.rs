@@ -177,6 +177,7 @@ impl<'c> Emit<'c, '_> {
             threads: std::mem::replace(&mut self.threads, in_team.then_some(threads)),
             round: self.round.take(),
             terms: self.terms.take(),
+            loops: std::mem::take(&mut self.loops),
         };
         let known = self.known.clone();
         self.at(body);
@@ -184,6 +185,7 @@ impl<'c> Emit<'c, '_> {
         self.known = known;
         self.at(entry);
         self.builder.build_unconditional_branch(body)?;
+        self.without_passes(function);
         self.function = outer.function;
         self.entry = outer.entry;
         self.frame = outer.frame;
@@ -195,6 +197,7 @@ impl<'c> Emit<'c, '_> {
         self.threads = outer.threads;
         self.round = outer.round;
         self.terms = outer.terms;
+        self.loops = outer.loops;
         if let Some(block) = outer_at {
             self.at(block);
         }
@@ -306,6 +309,7 @@ struct Outer<'c> {
     threads: Option<Threads<'c>>,
     round: Option<Var>,
     terms: Option<(Var, IntValue<'c>, IntValue<'c>)>,
+    loops: super::piece::Loops,
 }
 
 /// The buffers that get memory in a team and keep it.
