@@ -80,7 +80,11 @@ impl<'c> Emit<'c, '_> {
                     self.looped(of)?;
                 }
             }
-            Stmt::Fold(fold) => self.in_loop(|emit| emit.fold(fold))?,
+            Stmt::Fold(fold) => {
+                if !self.fold_piece(fold)? {
+                    self.in_loop(|emit| emit.fold(fold))?;
+                }
+            }
             Stmt::CheckShape(buffer, site) => self.check_shape(*buffer, i64::from(site.0) + 1)?,
             Stmt::Alloc(buffer) => self.alloc(*buffer)?,
             Stmt::Free(buffer) if self.is_on_stack(buffer.0 as usize) => {}
