@@ -44,3 +44,25 @@ pub(super) fn at_most(range: &Range, n: u32) -> bool {
     };
     ends.iter().any(|end| starts.iter().any(|start| is_near(start, end)))
 }
+
+#[cfg(test)]
+mod tests {
+    use einlang_index::{Quasi, Vars};
+
+    use super::*;
+
+    #[test]
+    fn tiles_have_at_most_one_vector() {
+        let mut vars = Vars::new();
+        let var = vars.index("j");
+        let mut bound = |text: &str| MinMax::from(Quasi::parse(text, &mut vars).expect("it reads"));
+        let min = |list: [MinMax; 2]| MinMax::min_of(list).expect("it is small");
+        let (first, next, end) = (bound("32*T"), bound("32*T + 32"), bound("n"));
+        let range = |lo: &MinMax, hi: MinMax| Range { var, lo: lo.clone(), hi, down: false };
+        let tile = range(&first, min([next.clone(), end.clone()]));
+        assert!(at_most(&tile, 32) && !at_most(&tile, 16));
+        assert!(!at_most(&range(&first, end.clone()), 32));
+        let later = MinMax::max_of([first, bound("m")]).expect("it is small");
+        assert!(at_most(&range(&later, min([next, end])), 32));
+    }
+}
