@@ -19,8 +19,8 @@
 //! with a cache once per computer: the key is all that the code depends on, namely the text of the
 //! kernel, the processor, the options, and the source of this crate.
 //!
-//! Only this crate knows LLVM. `unsafe` is confined to `jit`, `frame`, `team` and the one place that computes
-//! addresses (`emit/memory.rs`).
+//! Only this crate knows LLVM. `unsafe` is confined to `jit`, `frame`, `team`, one setting in `optimise` and the one
+//! place that computes addresses (`emit/memory.rs`).
 
 mod emit;
 mod frame;
@@ -175,7 +175,7 @@ fn compile(
     sanitised: bool,
     most: usize,
 ) -> Result<Object, String> {
-    let context = Context::create();
+    let context = optimise::nameless();
     let emitted = emit::emit(&context, kernel, checked).map_err(|refused| refused.0)?;
     optimise::rename(&emitted.module, ENTRY, name);
     let shares = share::shares(&emitted.module, most);
@@ -190,7 +190,7 @@ fn compile(
         optimise::object(module, sanitised)
     };
     let other = |names: &[String]| {
-        let context = Context::create();
+        let context = optimise::nameless();
         let emitted = emit::emit(&context, kernel, checked).map_err(|refused| refused.0)?;
         optimise::rename(&emitted.module, ENTRY, name);
         own(&emitted.module, names, false)

@@ -1,10 +1,14 @@
 //! The host's target, the passes over a kernel, and its object.
 
+#![allow(unsafe_code)]
+
 use std::sync::OnceLock;
 
 use einlang_interp::native::CodeForm;
 use inkwell::OptimizationLevel;
 use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::context::Context;
+use inkwell::llvm_sys::core::LLVMContextSetDiscardValueNames;
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{
@@ -41,6 +45,14 @@ pub(crate) fn target() -> Result<String, String> {
 pub(crate) fn has_masks() -> bool {
     let features = host().map_or("", |host| &host.features);
     ["+avx512f", "+avx512bw", "+avx512vl"].iter().all(|f| features.split(',').any(|has| has == *f))
+}
+
+/// A context for code that nobody reads: values need no names, which take time to make.
+pub(crate) fn nameless() -> Context {
+    let context = Context::create();
+    // SAFETY: the context is alive, and nothing is in it yet.
+    unsafe { LLVMContextSetDiscardValueNames(context.raw(), 1) };
+    context
 }
 
 /// Gives a function another name.
@@ -118,20 +130,21 @@ pub(crate) const CHOSEN: &str = "einlang-chosen";
 /// operations that lie side by side become vectors.
 pub(crate) const SMALL: &str = "einlang-small";
 
+/// The attributes of LLVM for functions without any passes. Both belong together.
+const AS_IT_IS: [&str; 2] = ["optnone", "noinline"];
+
 /// A kernel of more instructions gets few passes in any case: it is not one hot loop, and more would take
 /// longer than most runs of it.
 const LARGE: usize = 3000;
 
 /// Few passes: slots become registers, formulas are inlined, what does not change leaves its loops.
-const FEW: &str = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>),\
-    cgscc(inline),\
+const FEW: &str = "cgscc(inline),\
     function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,\
     loop-mssa(loop-rotate,licm),simplifycfg,gvn,instcombine<no-verify-fixpoint>,simplifycfg,\
     loop-mssa(licm),dse,adce)";
 
 /// The same for small buffers.
-const FEW_AND_SIDE_BY_SIDE: &str = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>),\
-    cgscc(inline),\
+const FEW_AND_SIDE_BY_SIDE: &str = "cgscc(inline),\
     function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,\
     loop-mssa(loop-rotate,licm),simplifycfg,gvn,instcombine<no-verify-fixpoint>,simplifycfg,\
     loop-mssa(licm),slp-vectorizer,instcombine<no-verify-fixpoint>,dse,adce)";
@@ -139,6 +152,20 @@ const FEW_AND_SIDE_BY_SIDE: &str = "function(sroa,early-cse<memssa>,simplifycfg,
 /// How many instructions a function has.
 pub(crate) fn n_instructions(function: FunctionValue<'_>) -> usize {
     function.get_basic_blocks().iter().map(|block| block.get_instructions().count()).sum()
+}
+
+/// Lets a function be translated as it is: no loop in it computes anything, it only calls those that do.
+pub(crate) fn leave_as_it_is(context: &Context, function: FunctionValue<'_>) {
+    for name in AS_IT_IS {
+        let kind = Attribute::get_named_enum_kind_id(name);
+        function.add_attribute(AttributeLoc::Function, context.create_enum_attribute(kind, 0));
+    }
+}
+
+/// Whether a function is translated as it is.
+pub(crate) fn is_left_as_it_is(function: FunctionValue<'_>) -> bool {
+    let kind = Attribute::get_named_enum_kind_id(AS_IT_IS[0]);
+    function.get_enum_attribute(AttributeLoc::Function, kind).is_some()
 }
 
 /// Takes away functions that are defined elsewhere or called by nobody.

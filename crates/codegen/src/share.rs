@@ -8,10 +8,13 @@ use inkwell::module::{Linkage, Module};
 use inkwell::values::FunctionValue;
 
 use crate::jit::ENTRY;
-use crate::optimise::n_instructions;
+use crate::optimise::{is_left_as_it_is, n_instructions};
 
 /// Kernels of fewer instructions are compiled by one thread.
 const LARGE: usize = 4000;
+
+/// How many times quicker functions are that are translated as they are.
+const QUICK: usize = 6;
 
 /// The shares of a module: the names of the functions that belong together. The function of the kernel is in
 /// the first; there is one share if the kernel is small or has no pieces.
@@ -19,7 +22,10 @@ pub(crate) fn shares(module: &Module<'_>, most: usize) -> Vec<Vec<String>> {
     let mut all: Vec<(usize, String)> = Vec::new();
     let mut first = 0;
     for function in module.get_functions() {
-        let n = n_instructions(function);
+        let n = match is_left_as_it_is(function) {
+            true => n_instructions(function) / QUICK,
+            false => n_instructions(function),
+        };
         match piece_name(function) {
             Some(name) => all.push((n, name)),
             None => first += n,

@@ -54,7 +54,7 @@ use inkwell::types::{BasicTypeEnum, IntType};
 use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
 
 use self::memory::Slots;
-use self::piece::Pieces;
+use self::piece::{Loops, Pieces};
 use crate::frame::Tables;
 use crate::jit::ENTRY;
 use crate::optimise::CHOSEN;
@@ -122,6 +122,7 @@ pub(crate) fn emit<'c>(
         terms: None,
         threads: None,
         pieces: Pieces::of(kernel),
+        loops: Loops::default(),
         tables: Tables { checked, ..Tables::default() },
     };
     emit.builder.position_at_end(body);
@@ -131,6 +132,7 @@ pub(crate) fn emit<'c>(
     emit.builder.build_return(Some(&emit.i64(0)))?;
     emit.builder.position_at_end(entry);
     emit.builder.build_unconditional_branch(body)?;
+    emit.without_passes(function);
     Ok(Emitted { module: emit.module, tables: emit.tables })
 }
 
@@ -177,6 +179,8 @@ struct Emit<'c, 'k> {
     /// The threads, inside a team.
     threads: Option<team::Threads<'c>>,
     pieces: Pieces<'c>,
+    /// The loops of the function that is being emitted.
+    loops: Loops,
     tables: Tables,
 }
 

@@ -2,7 +2,8 @@
 //!
 //! What LLVM does takes longer than in proportion to the size of a function, and nests often do the same
 //! with other tensors: the gates of a cell, the parts of a gradient. So a large kernel is cut at its free
-//! loops. A piece is called with what it uses of its surroundings, and nests of the same pattern have one.
+//! loops, and at folds that run once. A piece is called with what it uses of its surroundings, and nests of the same pattern have one.
+//! What is left is mostly calls and memory; where no loop of it computes anything, it needs no passes.
 //!
 //! Invariant: which loops are pieces depends on the loop IR alone, and changes nothing of what they compute.
 
@@ -11,23 +12,33 @@ use std::collections::HashMap;
 
 use einlang_index::{Affine, Var, VarKind};
 use einlang_loops::ir::{
-    Block, BufferId, Kernel, Loop, Pattern, Stmt, blocks, loose_pattern_of, pattern_of,
+    Block, BufferId, Fold, Kernel, Loop, Pattern, Stmt, blocks, loose_pattern_of, pattern_of,
     with_offsets,
 };
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::types::BasicTypeEnum;
-use inkwell::values::FunctionValue;
+use inkwell::values::{FunctionValue, PointerValue};
 
 use super::estimate::weight;
 use super::team::{Given, Part};
 use super::{Emit, Refused, Result};
 use crate::jit::ENTRY;
+use crate::optimise::leave_as_it_is;
 
 /// A kernel of fewer statements is one function.
 const LARGE: usize = 400;
 
-/// A loop of fewer statements is no piece.
+/// A single loop of fewer statements is no piece where it runs again and again.
 const LEAST: usize = 12;
+
+/// The loops of one function.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Loops {
+    /// How many of them are open.
+    pub(super) n_open: usize,
+    /// Whether something is computed in one of them.
+    pub(super) compute: bool,
+}
 
 /// The pieces of a kernel.
 #[derive(Default)]
@@ -37,6 +48,8 @@ pub(super) struct Pieces<'c> {
     /// For each loose pattern of several loops, the number of the variable for each subscript.
     offsets: HashMap<Vec<i64>, Vec<Option<u32>>>,
     known: HashMap<Vec<i64>, FunctionValue<'c>>,
+    /// How many folds are pieces.
+    n_folds: usize,
 }
 
 impl Pieces<'_> {
@@ -45,10 +58,10 @@ impl Pieces<'_> {
         let open = weight(&kernel.body, 1) >= LARGE;
         let mut alike = HashMap::new();
         if open {
-            gather(kernel, &kernel.body, &mut alike);
+            gather(kernel, &kernel.body, false, &mut alike);
         }
         let offsets = alike.into_iter().map(|(key, lists)| (key, columns(&lists))).collect();
-        Pieces { open, offsets, known: HashMap::new() }
+        Pieces { open, offsets, ..Pieces::default() }
     }
 }
 
@@ -56,17 +69,18 @@ impl Pieces<'_> {
 type Alike = HashMap<Vec<i64>, Vec<Vec<Option<Affine>>>>;
 
 /// Finds loops that may become pieces.
-fn gather(kernel: &Kernel, block: &Block, alike: &mut Alike) {
+fn gather(kernel: &Kernel, block: &Block, inside: bool, alike: &mut Alike) {
     for stmt in &block.stmts {
         if let Stmt::Loop(of) = stmt
-            && is_candidate(of)
+            && is_candidate(of, inside)
         {
             if let Some(pattern) = loose_pattern_of(of, kernel) {
                 alike.entry(pattern.key).or_default().push(pattern.offsets);
             }
             continue;
         }
-        blocks(stmt).into_iter().for_each(|block| gather(kernel, block, alike));
+        let inside = inside || matches!(stmt, Stmt::Loop(_));
+        blocks(stmt).into_iter().for_each(|block| gather(kernel, block, inside, alike));
     }
 }
 
@@ -90,15 +104,41 @@ fn columns(lists: &[Vec<Option<Affine>>]) -> Vec<Option<u32>> {
     (0..n_places).map(number).collect()
 }
 
-/// Whether a loop may become a piece.
-fn is_candidate(of: &Loop) -> bool {
-    (of.own || of.role.is_free()) && weight(&of.body, 1) >= LEAST
+/// Whether a loop may become a piece; inside of others, only one that does enough for a call.
+fn is_candidate(of: &Loop, inside: bool) -> bool {
+    let is_nest = of.body.stmts.iter().any(|stmt| matches!(stmt, Stmt::Loop(_)));
+    (of.own || of.role.is_free()) && (!inside || is_nest || weight(&of.body, 1) >= LEAST)
 }
 
 impl<'c> Emit<'c, '_> {
+    /// Emits a part of the loops of a function.
+    pub(super) fn in_loop(&mut self, inside: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        self.loops.n_open += 1;
+        let done = inside(self);
+        self.loops.n_open -= 1;
+        done
+    }
+
+    /// Takes note of a statement.
+    pub(super) fn note_work(&mut self, stmt: &Stmt) {
+        let is_work = matches!(
+            stmt,
+            Stmt::Op { .. } | Stmt::Load { .. } | Stmt::Store { .. } | Stmt::Probe { .. }
+        );
+        self.loops.compute |= is_work && self.loops.n_open > 0;
+    }
+
+    /// Spares the passes for a function of a large kernel all of whose work is done by pieces.
+    pub(super) fn without_passes(&self, function: FunctionValue<'c>) {
+        if self.pieces.open && !self.loops.compute {
+            leave_as_it_is(self.context, function);
+        }
+    }
+
     /// Emits a loop as a piece; false if it is none.
     pub(super) fn piece(&mut self, of: &Loop) -> Result<bool> {
-        let may_be = self.pieces.open && self.lanes.is_none() && is_candidate(of);
+        let inside = self.loops.n_open > 0;
+        let may_be = self.pieces.open && self.lanes.is_none() && is_candidate(of, inside);
         if !may_be || self.short(of).is_some() {
             return Ok(false);
         }
@@ -112,12 +152,51 @@ impl<'c> Emit<'c, '_> {
         }
         let given = self.given_to(&pattern, &offsets)?;
         let rounds = self.builder.build_load(self.i64_type(), self.rounds, "rounds")?;
-        let (place, types) = self.hand_over(&given, Some(rounds.into_int_value()))?;
+        let (place, types) = self.hand_over(&given, Some(rounds.into_int_value()), &[])?;
         let function = match self.pieces.known.get(&pattern.key) {
             Some(function) => *function,
             None => self.new_piece(&of, given, &types)?,
         };
         self.pieces.known.insert(pattern.key, function);
+        self.call_piece(function, place)?;
+        self.known.remove(&of.range.var);
+        Ok(true)
+    }
+
+    /// Emits a fold that runs once as a piece; false if it is none.
+    pub(super) fn fold_piece(&mut self, fold: &Fold) -> Result<bool> {
+        let is_alone = self.loops.n_open == 0 && self.lanes.is_none();
+        let is_plain = fold.resume.is_none() && fold.key.is_none();
+        if !self.pieces.open || !is_alone || !is_plain {
+            return Ok(false);
+        }
+        let stmts = vec![Stmt::Fold(Box::new(fold.clone()))];
+        let given = self.given(&Block { stmts, results: Vec::new() })?;
+        if given.buffers.iter().any(|buffer| self.is_on_stack(*buffer)) {
+            return Ok(false);
+        }
+        let rounds = self.builder.build_load(self.i64_type(), self.rounds, "rounds")?;
+        let rounds = rounds.into_int_value();
+        let (place, types) = self.hand_over(&given, Some(rounds), &fold.results)?;
+        let name = format!("{ENTRY}_piece_fold_{}", self.pieces.n_folds);
+        self.pieces.n_folds += 1;
+        let results = fold.results.clone();
+        let part = Part { name, is_piece: true, divided: false, given, results };
+        let function = self.as_piece(&part, &types, &|emit| emit.fold(fold))?;
+        self.choose_passes(function, true);
+        self.call_piece(function, place)?;
+        let ty = self.context.struct_type(&types, false);
+        for (at, value) in fold.results.iter().enumerate() {
+            let at = types.len() - fold.results.len() + at;
+            let from = self.builder.build_struct_gep(ty, place, at as u32, "field")?;
+            let is = self.builder.build_load(types[at], from, "result")?;
+            self.define(value, is);
+        }
+        Ok(true)
+    }
+
+    /// Calls a piece with what was handed over to it.
+    fn call_piece(&mut self, function: FunctionValue<'c>, place: PointerValue<'c>) -> Result<()> {
         let (number, total) = match self.threads {
             Some(threads) => (threads.number, threads.total),
             None => (self.i64(0), self.i64(1)),
@@ -128,8 +207,7 @@ impl<'c> Emit<'c, '_> {
         self.pass_on(call.try_as_basic_value().basic().ok_or_else(none)?.into_int_value())?;
         let rounds = self.builder.build_load(self.i64_type(), place, "rounds")?;
         self.builder.build_store(self.rounds, rounds)?;
-        self.known.remove(&of.range.var);
-        Ok(true)
+        Ok(())
     }
 
     /// The loop with variables for what differs in the subscripts of loops that do the same, and what they
@@ -171,12 +249,23 @@ impl<'c> Emit<'c, '_> {
     ) -> Result<FunctionValue<'c>> {
         let name = format!("{ENTRY}_piece_{}", self.pieces.known.len());
         let divided = self.threads.is_some_and(|threads| threads.divided);
-        let part = Part { name, is_piece: true, divided, given };
+        let part = Part { name, is_piece: true, divided, given, results: Vec::new() };
+        let function = self.as_piece(&part, types, &|emit| emit.looped(of))?;
+        self.choose_passes(function, super::has_roles_of(of));
+        Ok(function)
+    }
+
+    /// The function of a piece, in which there are no others.
+    fn as_piece(
+        &mut self,
+        part: &Part<'c>,
+        types: &[BasicTypeEnum<'c>],
+        inside: &dyn Fn(&mut Self) -> Result<()>,
+    ) -> Result<FunctionValue<'c>> {
         self.pieces.open = false;
-        let made = self.part(&part, types, &|emit| emit.looped(of));
+        let made = self.part(part, types, inside);
         self.pieces.open = true;
         let function = made?;
-        self.choose_passes(function, super::has_roles_of(of));
         let kind = Attribute::get_named_enum_kind_id("noinline");
         let attribute = self.context.create_enum_attribute(kind, 0);
         function.add_attribute(AttributeLoc::Function, attribute);

@@ -17,6 +17,7 @@ impl<'c> Emit<'c, '_> {
     }
 
     fn stmt(&mut self, stmt: &Stmt) -> Result<()> {
+        self.note_work(stmt);
         match stmt {
             Stmt::Op { result, op, args, site } => {
                 let code = site.map_or(i64::from(u32::MAX) + 1, |site| i64::from(site.0) + 1);
@@ -79,7 +80,11 @@ impl<'c> Emit<'c, '_> {
                     self.looped(of)?;
                 }
             }
-            Stmt::Fold(fold) => self.fold(fold)?,
+            Stmt::Fold(fold) => {
+                if !self.fold_piece(fold)? {
+                    self.in_loop(|emit| emit.fold(fold))?;
+                }
+            }
             Stmt::CheckShape(buffer, site) => self.check_shape(*buffer, i64::from(site.0) + 1)?,
             Stmt::Alloc(buffer) => self.alloc(*buffer)?,
             Stmt::Free(buffer) if self.is_on_stack(buffer.0 as usize) => {}
@@ -197,7 +202,7 @@ impl<'c> Emit<'c, '_> {
     }
 
     pub(super) fn looped(&mut self, of: &Loop) -> Result<()> {
-        self.in_part(of, |emit| emit.rounds_of_loop(of))
+        self.in_loop(|emit| emit.in_part(of, |emit| emit.rounds_of_loop(of)))
     }
 
     fn rounds_of_loop(&mut self, of: &Loop) -> Result<()> {

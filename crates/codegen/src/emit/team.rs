@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use einlang_index::Var;
 use einlang_loops::ir::{Block, Loop, Stmt, Uses, each_stmt};
+use einlang_tir::region::Value;
 use inkwell::IntPredicate;
 use inkwell::attributes::AttributeLoc;
 use inkwell::module::Linkage;
@@ -46,6 +47,8 @@ pub(super) struct Part<'c> {
     /// Whether it is inside a loop that is divided.
     pub(super) divided: bool,
     pub(super) given: Given<'c>,
+    /// What it computes for its caller.
+    pub(super) results: Vec<Value>,
 }
 
 impl<'c> Emit<'c, '_> {
@@ -54,10 +57,10 @@ impl<'c> Emit<'c, '_> {
             return Err(Refused("a team inside of another".to_owned()));
         }
         let given = self.given(block)?;
-        let (place, types) = self.hand_over(&given, None)?;
+        let (place, types) = self.hand_over(&given, None, &[])?;
         let work = self.estimate(block)?;
         let name = format!("{ENTRY}_team");
-        let part = Part { name, is_piece: false, divided: false, given };
+        let part = Part { name, is_piece: false, divided: false, given, results: Vec::new() };
         let function = self.part(&part, &types, &|emit| emit.stmts(block))?;
         self.choose_passes(function, super::has_roles(block));
         let function = function.as_global_value().as_pointer_value();
@@ -81,11 +84,13 @@ impl<'c> Emit<'c, '_> {
         Ok(())
     }
 
-    /// Puts what a part is given in a place on the stack, after a number of the caller if there is one.
+    /// Puts what a part is given in a place on the stack, after a number of the caller if there is one and
+    /// before what it computes.
     pub(super) fn hand_over(
         &self,
         given: &Given<'c>,
         first: Option<IntValue<'c>>,
+        results: &[Value],
     ) -> Result<(PointerValue<'c>, Vec<BasicTypeEnum<'c>>)> {
         let mut fields: Vec<BasicValueEnum<'c>> = first.into_iter().map(Into::into).collect();
         fields.extend(given.vars.iter().map(|(_, value)| BasicValueEnum::from(*value)));
@@ -93,6 +98,7 @@ impl<'c> Emit<'c, '_> {
         for buffer in &given.buffers {
             fields.extend(self.described(*buffer)?);
         }
+        fields.extend(results.iter().map(|value| self.ty(value.elem).const_zero()));
         let types: Vec<BasicTypeEnum<'c>> = fields.iter().map(|field| field.get_type()).collect();
         let ty = self.context.struct_type(&types, false);
         let place = self.slot(ty.into(), "given")?;
@@ -112,7 +118,7 @@ impl<'c> Emit<'c, '_> {
     }
 
     /// What a block uses.
-    fn given(&mut self, block: &Block) -> Result<Given<'c>> {
+    pub(super) fn given(&mut self, block: &Block) -> Result<Given<'c>> {
         let mut uses = Uses::of(block);
         let mut buffers: Vec<usize> = Vec::new();
         each_stmt(block, &mut |stmt| {
@@ -177,6 +183,7 @@ impl<'c> Emit<'c, '_> {
             threads: std::mem::replace(&mut self.threads, in_team.then_some(threads)),
             round: self.round.take(),
             terms: self.terms.take(),
+            loops: std::mem::take(&mut self.loops),
         };
         let known = self.known.clone();
         self.at(body);
@@ -184,6 +191,7 @@ impl<'c> Emit<'c, '_> {
         self.known = known;
         self.at(entry);
         self.builder.build_unconditional_branch(body)?;
+        self.without_passes(function);
         self.function = outer.function;
         self.entry = outer.entry;
         self.frame = outer.frame;
@@ -195,6 +203,7 @@ impl<'c> Emit<'c, '_> {
         self.threads = outer.threads;
         self.round = outer.round;
         self.terms = outer.terms;
+        self.loops = outer.loops;
         if let Some(block) = outer_at {
             self.at(block);
         }
@@ -238,6 +247,11 @@ impl<'c> Emit<'c, '_> {
             self.take_over(*buffer, &outer.buffers[*buffer], &mut fields)?;
         }
         inside(self)?;
+        for (at, value) in part.results.iter().enumerate() {
+            let at = types.len() - part.results.len() + at;
+            let place = self.builder.build_struct_gep(ty, from, at as u32, "field")?;
+            self.builder.build_store(place, self.operand(&(*value).into())?)?;
+        }
         if part.is_piece {
             let rounds = self.builder.build_load(self.i64_type(), self.rounds, "rounds")?;
             let place = self.builder.build_struct_gep(ty, from, 0, "field")?;
@@ -306,6 +320,7 @@ struct Outer<'c> {
     threads: Option<Threads<'c>>,
     round: Option<Var>,
     terms: Option<(Var, IntValue<'c>, IntValue<'c>)>,
+    loops: super::piece::Loops,
 }
 
 /// The buffers that get memory in a team and keep it.

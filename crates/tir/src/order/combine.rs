@@ -4,9 +4,10 @@
 //! the candidates. A form is passed over at once if a read of or by an earlier binding has no bound
 //! under it, or if no shifts of the bindings so far bring all reads between them into order. What is
 //! known of two forms of two bindings is remembered, so the work grows with the pairs that are met
-//! and not with their combinations.
+//! and not with their combinations. Where no form of a binding fits, the search goes back to the last
+//! binding that has something to do with it: others in between may have any form.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::depend::Dependence;
 use super::forms::offsets;
@@ -79,44 +80,55 @@ impl<'a> Combinations<'a> {
 
     /// The first answer that one of the combinations gives.
     pub(super) fn search<R>(mut self, visit: &mut dyn FnMut(Forms) -> Option<R>) -> Option<R> {
-        self.extend(&mut Vec::new(), &mut Vec::new(), visit)
+        self.extend(&mut Vec::new(), &mut Vec::new(), visit).ok()
     }
 
+    /// The first answer with these forms for the first places, or the places without whose forms there might
+    /// be another.
     fn extend<R>(
         &mut self,
         chosen: &mut Vec<usize>,
         slacks: &mut Vec<Slack>,
         visit: &mut dyn FnMut(Forms) -> Option<R>,
-    ) -> Option<R> {
+    ) -> Result<R, BTreeSet<usize>> {
         let at = chosen.len();
         let Some((_, candidates)) = self.lists.get(at) else {
             self.n_tries += 1;
             let pick = |((b, list), at): (&(usize, Vec<Vec<i64>>), &usize)| (*b, list[*at].clone());
-            return visit(self.lists.iter().zip(chosen.iter()).map(pick).collect());
+            let forms = self.lists.iter().zip(chosen.iter()).map(pick).collect();
+            return visit(forms).ok_or_else(|| (0..at).collect());
         };
+        let mut blamed = BTreeSet::new();
         for number in 0..candidates.len() {
             self.n_steps += 1;
             let is_long = self.n_steps >= MAX_STEPS;
             if is_long || self.n_tries >= MAX_TRIES || self.n_pairs >= MAX_PAIRS {
-                return None;
+                return Err(BTreeSet::new());
             }
             let n_slacks = slacks.len();
-            let bounded = (0..self.pairs[at].len()).all(|pair| {
-                let more = self.between(pair, chosen, (at, number));
-                more.map(|more| slacks.extend_from_slice(more)).is_some()
+            let unbounded = (0..self.pairs[at].len()).find(|pair| {
+                let more = self.between(*pair, chosen, (at, number));
+                more.map(|more| slacks.extend_from_slice(more)).is_none()
             });
             let bindings = self.lists[..=at].iter().map(|list| list.0);
-            if bounded && offsets(bindings, slacks).is_some() {
+            if let Some(pair) = unbounded {
+                blamed.insert(self.pairs[at][pair].first);
+            } else if offsets(bindings, slacks).is_none() {
+                blamed.extend(0..at);
+            } else {
                 chosen.push(number);
                 let found = self.extend(chosen, slacks, visit);
                 chosen.pop();
-                if found.is_some() {
-                    return found;
+                match found {
+                    Err(others) if others.contains(&at) => blamed.extend(others),
+                    // Another form here would change nothing.
+                    found => return found,
                 }
             }
             slacks.truncate(n_slacks);
         }
-        None
+        blamed.remove(&at);
+        Err(blamed)
     }
 
     /// The distances of the reads between what was chosen for the earlier place of a pair and a candidate.

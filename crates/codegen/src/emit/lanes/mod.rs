@@ -3,8 +3,9 @@
 //! In such a loop a scalar that depends on the lane is a vector, and one that does not stays a scalar.
 //! The slot of the loop's index holds that of the first lane, so an index expression is a number for
 //! the first lane and a step from lane to lane. Whole vectors come first; what is left at the end runs
-//! through the same code with a mask, under which nothing is loaded or stored. A large body is there only
-//! once, with a mask, where masks cost nothing.
+//! through the same code with a mask, under which nothing is loaded or stored. A large body, and one of a
+//! loop that has at most one vector, as those of tiles, is there only once, with a mask, where masks cost
+//! nothing.
 //!
 //! | file | owns |
 //! |---|---|
@@ -40,8 +41,10 @@ use inkwell::types::{BasicType, BasicTypeEnum, VectorType};
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue, VectorValue};
 
 use super::{Emit, Refused, Result};
+use crate::optimise::has_masks;
 
 pub(super) use check::{has_lanes, terms_are_lanes};
+use large::at_most;
 use steps::Steps;
 
 /// The lanes of the loop that is being emitted.
@@ -73,6 +76,11 @@ impl<'c> Emit<'c, '_> {
         self.ticked(of, lo, hi)?;
         self.builder.build_store(var, lo)?;
         match self.is_large(&of.body, width) {
+            _ if at_most(&of.range, width) && has_masks() => {
+                let mask = self.mask_of_rest(lo, hi, width)?;
+                self.in_lanes(of, width, Some(mask))?;
+                self.jump(end)?;
+            }
             true => self.masked_vectors(of, width, var, hi, end)?,
             false => self.whole_vectors(of, width, var, hi, end)?,
         }
