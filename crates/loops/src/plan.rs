@@ -10,7 +10,7 @@ use einlang_tir::types::Ident;
 use crate::checkpoint::Checkpoint;
 use crate::decide::{
     Storage, decide, decide_along_time, divide_cases, expect_sizes, find_replays, fuse_steps,
-    fuse_terms, is_legal, isolate_sums, join_producers, join_rows, store_functions, stream_sums,
+    fuse_terms, is_legal, join_producers, join_rows, prepare_sweeps, store_functions, stream_sums,
     widen_sums,
 };
 use crate::delay::delay_updates;
@@ -69,7 +69,7 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
     let schedule = match given {
         Some(given) => {
             if !given.replays.is_empty() {
-                isolate_sums(&mut module);
+                prepare_sweeps(&mut module);
             }
             // What was decided may be of a module whose clauses were divided.
             let fits = |mut module: Module| {
@@ -175,7 +175,7 @@ fn in_segments(module: &Module, choices: &Choices) -> Option<(Module, Schedule)>
         _ => Checkpoints::Sqrt,
     };
     let mut prepared = module.clone();
-    isolate_sums(&mut prepared);
+    prepare_sweeps(&mut prepared);
     let mut schedule = decide_along_time(&prepared, choices.storage).ok()?;
     let found = find_replays(&prepared, &mut schedule, checkpoints);
     found.then_some((prepared, schedule))

@@ -255,6 +255,12 @@ impl Module {
         self.groups.iter().flat_map(|group| &group.bindings)
     }
 
+    /// Whether two bindings are computed together.
+    pub fn is_of_one_group(&self, one: &Ident, other: &Ident) -> bool {
+        let has = |group: &Group, name: &Ident| group.bindings.iter().any(|b| b.name == *name);
+        self.groups.iter().any(|group| has(group, one) && has(group, other))
+    }
+
     /// Whether a binding outside any region is computed from points of its own group.
     pub fn is_recurrent(&self, name: &Ident) -> bool {
         let own = |group: &&Group| group.bindings.iter().any(|binding| binding.name == *name);

@@ -81,10 +81,10 @@ impl Made {
         let (u, v, w) = (self.one(source, 1), self.one(source, 1), self.one(source, 1));
         let (m, k) = (self.one(source, 2), self.one(source, 2));
         let (a, c) = (self.one(source, 0), self.one(source, 0));
-        let kind = source.below(if nested { 40 } else { 36 });
+        let kind = source.below(if nested { 41 } else { 37 });
         let rank = match kind {
-            0..=15 | 29..=31 | 33..=37 => 1,
-            16..=19 | 32 | 38 => 2,
+            0..=15 | 29..=31 | 33..=35 | 37 | 38 => 1,
+            16..=19 | 32 | 36 | 39 => 2,
             _ => 0,
         };
         let (b, e) = self.next(rank);
@@ -159,11 +159,15 @@ impl Made {
             35 => format!(
                 "let {b}[t in 0..4] = {{ let x[0] = {b}[t - 1 else {a}]; let x[s in 1..] = 0.4 * sin(x[s - 1]) + {u}[t] until s > seg[t], max 6; x[last] }} + {e}[t];"
             ),
-            36 => format!("let r{b} = @{a} / @{u};\nlet {b}[i] = 0.2 * r{b}[i] + {u}[i] + {e}[i];"),
-            37 => format!(
+            // Only the condition keeps the diagonal from reading itself.
+            36 => format!(
+                "let {b}[i in 0..4, j in 0..4] = if i == j {{ 1.5 + sin({m}[i, j]) }} else {{ 0.4 * {k}[i, j] * {b}[j, j] }} + {e}[i, j] where j <= i else 0.2 * {u}[j] + {e}[i, j];"
+            ),
+            37 => format!("let r{b} = @{a} / @{u};\nlet {b}[i] = 0.2 * r{b}[i] + {u}[i] + {e}[i];"),
+            38 => format!(
                 "let r{b} = @{u} / @{v};\nlet {b}[i] = 0.2 * sum[j](r{b}[i, j] * {w}[j]) + {e}[i];"
             ),
-            38 => format!("let r{b} = @{u} / @{v};\nlet {b}[i, j] = 0.2 * r{b}[i, j] + {e}[i, j];"),
+            39 => format!("let r{b} = @{u} / @{v};\nlet {b}[i, j] = 0.2 * r{b}[i, j] + {e}[i, j];"),
             _ => format!("let r{b} = @{c} / @{a};\nlet {b} = 0.2 * r{b} + {a} + {e};"),
         };
         self.text.push_str(&line);

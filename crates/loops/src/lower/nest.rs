@@ -159,6 +159,11 @@ impl Lower<'_> {
                 lower.context = context;
             }
             if let Some(extent) = loc_until {
+                // What is known of the length in the end need not hold of the length so far: there are
+                // rounds for the first planes.
+                let in_the_end = |c: &Constraint| c.expr().mentions(extent);
+                let so_far = lower.context.constraints().filter(|c| !in_the_end(c));
+                lower.context = Set::new(so_far)?;
                 let next = Quasi::from(var).add_constant(1)?;
                 lower.learn(extent, &next);
                 lower.bound.push(extent);

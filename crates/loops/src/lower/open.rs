@@ -52,8 +52,15 @@ impl Lower<'_> {
             let origin = lower.integer(Op::Mul, &[last, length], out);
             lower.param(sweep.origin, origin, "origin", out)?;
             let from = lower.sized("from", number(0), out)?;
-            let parts = [(part.shift, (from, sweep.span))].into_iter().collect();
-            lower.keep_ends(&replay.forward, &parts, out)
+            for (of, _) in lower.segments_of(&replay.forward)? {
+                lower.keep_last(&of, (from, sweep.span), out)?;
+            }
+            let (first, ()) = lower
+                .scoped(|lower, out| lower.keep_first(&replay.forward, Some(sweep.span), out))?;
+            let alone = Constraint::equal(&Affine::var(sweep.count), &Affine::constant(1))?;
+            let alone = Domain::new([], Set::new([alone])?);
+            out.push(Stmt::when(Condition::Within(alone), first));
+            Ok(())
         })?;
         out.append(&mut stmts);
         Ok(())
@@ -72,8 +79,20 @@ impl Lower<'_> {
             Constraint::equal(&Affine::var(round), &Affine::var(sweep.origin))?,
             Constraint::ge(&Affine::var(sweep.segment), &Affine::constant(1))?,
         ])?;
+        let second = Constraint::equal(&Affine::var(sweep.segment), &Affine::constant(1))?;
+        let second = Domain::new([], Set::new([second])?);
         let (stmts, ()) = self.scoped(|lower, out| {
+            let (first, ()) =
+                lower.scoped(|lower, out| lower.keep_first(&replay.forward, None, out))?;
+            out.push(Stmt::when(Condition::Within(second), first));
             lower.move_planes(&replay.forward, sweep, false, out)?;
+            for (of, _) in lower.segments_of(&replay.forward)? {
+                if of.clear && !of.marked {
+                    let lo = Quasi::from(sweep.origin).add_constant(of.after)?;
+                    let hi = lo.add(&Quasi::from(sweep.length))?;
+                    lower.clear_planes(&of, (lo.into(), hi.into()), out)?;
+                }
+            }
             lower.save(&replay, sweep, out)
         })?;
         out.push(Stmt::when(Condition::Within(Domain::new([], new)), stmts));

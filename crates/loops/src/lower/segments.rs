@@ -1,13 +1,17 @@
 //! Memory of tensors that are kept one segment at a time, and the ways of planes in and out of it.
+//!
+//! Where it is remembered which points of a tensor were stored, planes take their marks with them: a point
+//! without a mark is not copied to memory that has marks, and in memory that is written more than once a
+//! flag goes with each point.
 
 use einlang_index::{Domain, MinMax, Quasi, Var};
 use einlang_tir::module::Binding;
-use einlang_tir::region::Read;
-use einlang_tir::types::{Dim, Ident, TensorType};
+use einlang_tir::region::{Read, Value};
+use einlang_tir::types::{Dim, Elem, Ident, TensorType};
 
 use super::{Lower, NotLowered, Result};
 use crate::decide::is_fixed;
-use crate::ir::{Access, Block, BufferId, Loop, Range, Role, Stmt, Subscript};
+use crate::ir::{Access, Block, BufferId, Condition, Loop, Range, Role, Stmt, Subscript};
 use crate::schedule::{Keep, Segment, TensorSchedule};
 
 /// A tensor that is kept one segment at a time.
@@ -24,10 +28,14 @@ pub(super) struct Segmented {
     /// The first plane of the segment.
     pub(super) origin: Var,
     /// A checkpoint per segment, and of how many planes.
-    pub(super) states: Option<BufferId>,
+    pub(super) states: Option<Kept>,
     pub(super) state: i64,
     /// The planes around the next segment, while others are computed again.
-    pub(super) aside: Option<BufferId>,
+    pub(super) aside: Option<Kept>,
+    /// Whether it is remembered which points were stored, and where the planes around a segment with
+    /// their marks are while all marks are forgotten.
+    pub(super) marked: bool,
+    pub(super) moved: Option<Kept>,
     /// The first and the last planes of the tensor.
     pub(super) first: Option<(BufferId, i64)>,
     pub(super) last: Option<(BufferId, i64)>,
@@ -35,9 +43,36 @@ pub(super) struct Segmented {
     pub(super) clear: bool,
 }
 
+/// Planes that are kept for a while, and which of their points were stored, if that is remembered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept {
+    buffer: BufferId,
+    flags: Option<BufferId>,
+}
+
+impl Kept {
+    /// These planes, after a subscript in front.
+    pub(super) fn planes(self, lead: Option<Var>) -> Planes {
+        let marks = self.flags.map_or(Marks::None, Marks::Beside);
+        Planes { buffer: self.buffer, marks, lead, start: Quasi::from(0) }
+    }
+}
+
+/// Where is remembered which points of planes were stored.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Marks {
+    /// Nowhere.
+    None,
+    /// In the buffer itself.
+    Own,
+    /// In a buffer of flags.
+    Beside(BufferId),
+}
+
 /// Some planes of a buffer: the subscripts before those of the tensor, and the first plane.
 pub(super) struct Planes {
     pub(super) buffer: BufferId,
+    pub(super) marks: Marks,
     pub(super) lead: Option<Var>,
     pub(super) start: Quasi,
 }
@@ -55,7 +90,13 @@ impl Segmented {
 
     /// The planes of the segment from one of the tensor's on.
     pub(super) fn planes(&self, at: &Quasi) -> Result<Planes> {
-        Ok(Planes { buffer: self.buffer, lead: None, start: self.plane(at)? })
+        Ok(self.planes_in(self.buffer, self.plane(at)?))
+    }
+
+    /// Planes of the segment, or of those at an end, from one on.
+    pub(super) fn planes_in(&self, buffer: BufferId, start: Quasi) -> Planes {
+        let marks = if self.marked { Marks::Own } else { Marks::None };
+        Planes { buffer, marks, lead: None, start }
     }
 }
 
@@ -123,18 +164,25 @@ impl Lower<'_> {
         let dim = &mut self.kernel.buffers[buffer.0 as usize].dims[segment.axis];
         (dim.extent, dim.layout) = (planes, crate::ir::Layout::Full);
         out.push(Stmt::Alloc(buffer));
-        let mut extra = |what: &str, planes: i64, lead: Option<Var>| {
-            let wanted = planes > 0;
-            wanted.then(|| self.planes_of(binding, segment.axis, what, planes, lead, out))
-        };
-        let states = extra("states", state, Some(count));
-        let around = if replayed { before + after } else { 0 };
-        let aside = extra("aside", around, None);
-        let (first, last) = (
-            extra("first", first, None).map(|buffer| (buffer, first)),
-            extra("last", last, None).map(|buffer| (buffer, last)),
-        );
+        let marked = self.marked.contains(&binding.name);
+        let around = before + after;
         let axis = segment.axis;
+        let mut kept = |what: &str, planes: i64, lead: Option<Var>| {
+            let wanted = planes > 0;
+            wanted.then(|| self.kept(binding, (axis, marked), (what, planes, lead), out))
+        };
+        let states = kept("states", state, Some(count));
+        let aside = kept("aside", if replayed { around } else { 0 }, None);
+        let moved = kept("moved", if marked { around } else { 0 }, None);
+        let mut end = |what: &str, planes: i64| {
+            let wanted = planes > 0;
+            wanted.then(|| {
+                let id = self.planes_of(binding, axis, what, (planes, binding.elem), None, out);
+                self.kernel.buffers[id.0 as usize].marks = marked;
+                (id, planes)
+            })
+        };
+        let (first, last) = (end("first", first), end("last", last));
         let segmented = Segmented {
             buffer,
             axis,
@@ -145,6 +193,8 @@ impl Lower<'_> {
             states,
             state,
             aside,
+            marked,
+            moved,
             first,
             last,
             clear,
@@ -153,17 +203,32 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// A buffer for some planes of a tensor, once or so many times.
+    /// Memory for some planes of a tensor, once or so many times, and for their marks.
+    fn kept(
+        &mut self,
+        binding: &Binding,
+        (axis, marked): (usize, bool),
+        (what, planes, lead): (&str, i64, Option<Var>),
+        out: &mut Vec<Stmt>,
+    ) -> Kept {
+        let buffer = self.planes_of(binding, axis, what, (planes, binding.elem), lead, out);
+        let what = format!("{what}.marks");
+        let flags =
+            marked.then(|| self.planes_of(binding, axis, &what, (planes, Elem::Bool), lead, out));
+        Kept { buffer, flags }
+    }
+
+    /// A buffer for something about some planes of a tensor, once or so many times.
     fn planes_of(
         &mut self,
         binding: &Binding,
         axis: usize,
         what: &str,
-        planes: i64,
+        (planes, elem): (i64, Elem),
         lead: Option<Var>,
         out: &mut Vec<Stmt>,
     ) -> BufferId {
-        let mut ty = binding.ty();
+        let mut ty = TensorType { elem, ..binding.ty() };
         ty.dims[axis] = Dim::from(Quasi::from(planes));
         let name = Ident::new(&format!("{}.{what}", binding.name.as_str()));
         self.extra_buffer(&name, ty, lead, out)
@@ -190,7 +255,7 @@ impl Lower<'_> {
         id
     }
 
-    /// Copies planes from one place to another.
+    /// Copies planes from one place to another, with what is remembered of their points.
     pub(super) fn copy_planes(
         &mut self,
         of: &Segmented,
@@ -207,14 +272,38 @@ impl Lower<'_> {
             at.splice(0..0, planes.lead.map(Quasi::from));
             Ok(at)
         };
-        let load = Stmt::Load {
-            result: value,
-            buffer: from.buffer,
-            at: at(from)?.into_iter().map(Subscript::Index).collect(),
-            access: Access::Proved,
+        let (source, place) = (at(from)?, at(to)?);
+        let source: Vec<Subscript> = source.into_iter().map(Subscript::Index).collect();
+        let load = |result: Value, buffer: BufferId| {
+            let (at, access) = (source.clone(), Access::Proved);
+            Stmt::Load { result, buffer, at, access }
         };
-        let store = Stmt::Store { buffer: to.buffer, at: at(to)?, value: value.into() };
-        out.extend(in_loops(ranges, vec![load, store]));
+        let store = |buffer: BufferId, value: Value| {
+            let (at, value) = (place.clone(), value.into());
+            Stmt::Store { buffer, at, value }
+        };
+        let mut stmts = Vec::new();
+        let found = self.fresh(Elem::Bool);
+        match from.marks {
+            Marks::None => {}
+            Marks::Own => {
+                let (result, buffer, at) = (found, from.buffer, source.clone());
+                stmts.push(Stmt::Probe { result, buffer, at, marked: true });
+            }
+            Marks::Beside(flags) => stmts.push(load(found, flags)),
+        }
+        stmts.push(load(value, from.buffer));
+        match to.marks {
+            Marks::None => stmts.push(store(to.buffer, value)),
+            Marks::Own => {
+                let stored = vec![store(to.buffer, value)];
+                stmts.push(Stmt::when(Condition::Value(found.into()), stored));
+            }
+            Marks::Beside(flags) => {
+                stmts.extend([store(flags, found), store(to.buffer, value)]);
+            }
+        }
+        out.extend(in_loops(ranges, stmts));
         Ok(())
     }
 

@@ -197,6 +197,7 @@ impl Lower<'_> {
             let parts = lower.parts(replay, inner, out)?;
             let begins = Set::new([Constraint::equal(&Affine::var(round), &Affine::var(first))?])?;
             let (restored, ()) = lower.scoped(|lower, out| {
+                lower.forget(again(), out)?;
                 let some = lower.integer(Op::Gt, &[left, number(0)], out);
                 let (stmts, ()) = lower.scoped(|lower, out| {
                     let slot = lower.integer(Op::Sub, &[left, number(1)], out);

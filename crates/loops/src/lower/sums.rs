@@ -7,18 +7,22 @@
 //!
 //! With further indices, of `width` points together, a segment is `width` such blocks of points in
 //! index order, which begin and end anywhere between two times.
+//!
+//! Terms of a part of the box, such as every tenth time, are combined by their places in their segment,
+//! and without segments by their places in the part: there sums differ by rounding.
 
-use einlang_index::{MinMax, Quasi, Var};
+use einlang_index::{Domain, MinMax, Quasi, Var};
 use einlang_tir::constant::Const;
 use einlang_tir::module::Binding;
 use einlang_tir::op::Op;
-use einlang_tir::region::{Inst, Reduction};
-use einlang_tir::types::Ident;
+use einlang_tir::region::{Arg, Inst, Reduction, Region};
+use einlang_tir::types::{Elem, Ident};
 
 use super::integers::number;
-use super::{Lower, Result};
+use super::{Lower, Part, Result};
+use crate::decide::{is_about_terms, sum_over};
 use crate::ir::{
-    Access, Block, BufferId, Combine, Fold, FoldStart, Operand, Range, Stmt, Subscript,
+    Access, Block, BufferId, Combine, Condition, Fold, FoldStart, Operand, Range, Stmt, Subscript,
 };
 
 /// Memory and sizes of a sum that is added up.
@@ -104,7 +108,15 @@ impl Lower<'_> {
         if reduction.domain.dims().first() != Some(time) {
             return Ok(false);
         }
-        let (ranges, within) = super::scan::ranges_of(&reduction.domain, &self.context)?;
+        let (mut ranges, within) = super::scan::ranges_of(&reduction.domain, &self.context)?;
+        let (part, within) = match within {
+            Some(within) if is_about_terms(&within, reduction) => (Some(within), None),
+            within => (None, within),
+        };
+        // The blocks are counted from where the segments start.
+        if let (Some((_, first)), Some(time)) = (sum_over(reduction), ranges.first_mut()) {
+            time.lo = MinMax::from(first);
+        }
         let points = self.points_left(&ranges, lengths, *start, out)?;
         let (point, one) = (self.kernel.vars.index("point"), self.kernel.vars.index("one"));
         let rounds = [Quasi::from(*length), Quasi::from(points)].map(MinMax::Value);
@@ -116,11 +128,8 @@ impl Lower<'_> {
             let mut stmts = Vec::new();
             let at = Quasi::from(*start).add(&Quasi::from(point))?;
             lower.indices_of(&ranges, lengths, &at, &mut stmts)?;
-            let parts = lower.region(&reduction.body, &mut stmts)?;
-            match parts.first() {
-                Some(super::Part::Scalar(term)) => Ok(Block { stmts, results: vec![*term] }),
-                _ => Err(super::NotLowered::new("a term that is no scalar")),
-            }
+            let term = lower.term_of(reduction, part, &mut stmts)?;
+            Ok(Block { stmts, results: vec![term] })
         })?;
         let result = self.result(inst)?;
         // A second index, of one round, makes it a sum by single points.
@@ -138,6 +147,54 @@ impl Lower<'_> {
             key: None,
         })));
         Ok(true)
+    }
+
+    /// The term of a sum at a point; nothing where the point is none of the part, or does not count.
+    fn term_of(
+        &mut self,
+        reduction: &Reduction,
+        part: Option<Domain>,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Operand> {
+        let none = || super::NotLowered::new("a term that is no scalar");
+        let elem = reduction.start.args().first().and_then(Arg::elem).ok_or_else(none)?;
+        let counted = |lower: &mut Self, out: &mut Vec<Stmt>| {
+            let Some(guard) = &reduction.guard else {
+                return lower.scalar_of(&reduction.body, out);
+            };
+            let parts = lower.region(guard, out)?;
+            let Some((Part::Scalar(counts), rest)) = parts.split_first() else {
+                return Err(none());
+            };
+            lower.define(&reduction.body.params, rest)?;
+            let (stmts, term) = lower.scoped(|lower, out| lower.scalar_of(&reduction.body, out))?;
+            Ok(lower.or_zero(Condition::Value(*counts), (stmts, term), elem, out))
+        };
+        let Some(part) = part else { return counted(self, out) };
+        let inside = self.scoped(counted)?;
+        Ok(self.or_zero(Condition::Within(part), inside, elem, out))
+    }
+
+    fn scalar_of(&mut self, region: &Region, out: &mut Vec<Stmt>) -> Result<Operand> {
+        match self.region(region, out)?.first() {
+            Some(Part::Scalar(term)) => Ok(*term),
+            _ => Err(super::NotLowered::new("a term that is no scalar")),
+        }
+    }
+
+    /// A value under a condition, otherwise zero.
+    fn or_zero(
+        &mut self,
+        condition: Condition,
+        (stmts, value): (Vec<Stmt>, Operand),
+        elem: Elem,
+        out: &mut Vec<Stmt>,
+    ) -> Operand {
+        let result = self.fresh(elem);
+        let then = Block { stmts, results: vec![value] };
+        let otherwise = Block { stmts: Vec::new(), results: vec![Const::zero(elem).into()] };
+        out.push(Stmt::If { results: vec![result], condition, then, otherwise });
+        result.into()
     }
 
     /// How many points there are from one on.

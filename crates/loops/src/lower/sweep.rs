@@ -13,9 +13,11 @@ use einlang_tir::op::Op;
 use einlang_tir::types::Ident;
 
 use super::integers::number;
+use super::segments::Segmented;
 use super::slots::Slots;
 use super::times::{Step, order_of_sweeps};
 use super::{Lower, NotLowered, Result};
+use crate::decide::end_of_sum;
 use crate::ir::{Condition, Range, Stmt};
 use crate::schedule::{Checkpoints, Replay, Schedule, SweepPart};
 
@@ -142,7 +144,7 @@ impl<'m> Lower<'m> {
         Ok(sweep)
     }
 
-    /// How many planes there are, as all tensors of the sweeps have it.
+    /// How many planes there are, as all tensors and sums of the sweeps have it.
     pub(super) fn span_of(&self, replay: &Replay) -> Result<MinMax> {
         let mut extents = Vec::new();
         for tensor in &replay.tensors {
@@ -150,6 +152,9 @@ impl<'m> Lower<'m> {
             let binding = self.bindings.get(&tensor.name).copied().ok_or_else(missing)?;
             let axis = binding.axes.get(tensor.axis).ok_or_else(missing)?;
             extents.push(MinMax::Value(axis.dim.extent.clone()));
+        }
+        for part in replay.forward.iter().chain(&replay.backward) {
+            extents.extend(self.bindings.get(&part.group).and_then(|binding| end_of_sum(binding)));
         }
         Ok(MinMax::max_of(extents)?)
     }
@@ -364,12 +369,10 @@ impl<'m> Lower<'m> {
             *domain = domain.restricted(&between(time, from, to)?)?;
         }
         for binding in &group.bindings {
-            let of = self.segments.get(&binding.name).filter(|of| of.clear).cloned();
+            // Where it is remembered which points were stored, the others are zero.
+            let clear = |of: &&Segmented| of.clear && !of.marked;
+            let of = self.segments.get(&binding.name).filter(clear).cloned();
             if let Some(of) = of {
-                if self.marked.contains(&binding.name) {
-                    out.push(Stmt::Alloc(of.buffer));
-                    continue;
-                }
                 let hi = MinMax::min_of([to.into(), of.extent.clone()].map(MinMax::Value))?;
                 self.clear_planes(&of, (MinMax::Value(from.into()), hi), out)?;
             }

@@ -184,7 +184,7 @@ impl<'p> Lower<'p> {
             HostType::Tensor(elem, 0),
             HostKind::Intrinsic(Intrinsic::Scalar, vec![host]),
         );
-        let Val::Scalar(scalar) = self.host_tensor("x", elem, 0, boxed) else {
+        let Val::Scalar(scalar) = self.host_tensor("host.x", elem, 0, boxed) else {
             return Ok(Scalar { elem, form: Form::Host(HostArg::Value(number)) });
         };
         Ok(scalar)

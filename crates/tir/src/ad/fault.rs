@@ -63,6 +63,21 @@ impl Fault {
         }
     }
 
+    /// A rule that may be linear in its differentials, which the construct does not let be seen (E0603).
+    pub(super) fn not_seen_linear(function: &str, loc: Loc) -> Fault {
+        Fault {
+            code: Code::E0603,
+            message: format!(
+                "the rule of `{function}` is not seen to be linear in its differentials"
+            ),
+            help:
+                "call functions that are known by their names there, keep differentials apart from \
+                   other values, or call the function with 1 and multiply by the differential"
+                    .to_owned(),
+            loc,
+        }
+    }
+
     /// Valid, and not done yet (E0999).
     pub(super) fn unsupported(what: &str, loc: Loc) -> Fault {
         Fault {

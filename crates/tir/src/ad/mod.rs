@@ -9,7 +9,7 @@
 //! | `view`, `range` | a clause of a flat binding as straight-line code over all its indices |
 //! | `seed`, `diagonal` | what is perturbed or observed, and which axes need not be stored |
 //! | `forward`, `tangent` | tangent bindings, tangents of code |
-//! | `reverse`, `key`, `pullback` | adjoint bindings, subscripts that are data, adjoints of code |
+//! | `reverse`, `key`, `pullback`, `sink` | adjoint bindings, subscripts that are data, adjoints of code |
 //! | `sum` | sums over domains in which indices are determined |
 //! | `partial`, `rules`, `linear`, `isolate`, `batched` | derivatives of operations and of functions with a rule |
 //! | `captured` | what functions with a rule capture |
@@ -58,6 +58,7 @@ mod rules;
 mod scan;
 mod seed;
 mod settle;
+mod sink;
 mod sizes;
 mod sum;
 mod tangent;

@@ -12,6 +12,7 @@ use super::context::{Ad, zero};
 use super::fault::R;
 use super::pullback::Pullback;
 use super::seed::{Layout, Seed, SeedAxes, SeedPoint, Stored, seeded_domain};
+use super::sink::sink_into_arms;
 use super::sum::Sum;
 use super::view::View;
 use crate::constant::Const;
@@ -236,7 +237,11 @@ impl Ad<'_> {
         let own = self.own_value(&mut before, reader, view, &point, elem);
         let swept = Pullback::of(self, &view.code, place, wanted.elem, adjoint, own)?;
         let Some(mut body) = swept else { return Ok(None) };
-        body.insts.splice(0..0, before);
+        // Within a recurrence a condition may be what tells the points of an adjoint apart.
+        match self.module.is_of_one_group(reader, wanted.name) {
+            true => sink_into_arms(&mut body, before),
+            false => drop(body.insts.splice(0..0, before)),
+        }
         super::tidy::drop_dead(&mut body);
         let sum = Sum { domain, guards, body, elem: wanted.elem, loc: view.loc };
         self.sum(out, sum, &wanted.around)

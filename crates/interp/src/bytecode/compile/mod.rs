@@ -209,9 +209,12 @@ impl Compile<'_> {
 
     /// Compiles something in a frame of its own and gives its code.
     fn framed(&mut self, inside: impl FnOnce(&mut Self) -> Result<()>) -> Result<Vec<Inst>> {
+        let allocated = self.allocated.clone();
         self.frames.push(Frame::default());
         inside(self)?;
         let frame = self.frames.pop().unwrap_or_default();
+        // Memory that was given again inside has the strides that it had outside.
+        self.allocated = allocated;
         // What was bound inside has the value again that it had outside, if any.
         for (var, before) in frame.vars.iter().rev() {
             if let Some(known) = self.vars.get_mut(var) {

@@ -14,7 +14,7 @@ use einlang_tir::types::Ident;
 use super::shape::{sum_of, sum_over};
 
 /// Gives sums bindings of their own.
-pub(crate) fn isolate_sums(module: &mut Module) {
+pub(super) fn isolate_sums(module: &mut Module) {
     let mut names = module.tensor_names();
     let mut at = 0;
     while at < module.groups.len() {

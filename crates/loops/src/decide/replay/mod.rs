@@ -10,6 +10,7 @@
 //! | file | finds |
 //! |---|---|
 //! | `isolate.rs` | sums, which become bindings of their own first |
+//! | `name_planes.rs` | numbered planes that are those of their readers |
 //! | `reads.rs` | what a group reads |
 //! | `shape.rs` | how a group can run along time |
 //! | `place.rs` | which planes a read is of |
@@ -21,6 +22,7 @@
 //! otherwise is stored as its schedule says.
 
 mod isolate;
+mod name_planes;
 mod place;
 mod planes;
 mod reads;
@@ -36,10 +38,15 @@ use super::at_reads::needed_by_outputs;
 use crate::lower::order_of_sweeps;
 use crate::schedule::{Checkpoints, Compute, Fma, Replay, Schedule};
 
-pub(crate) use isolate::isolate_sums;
 pub(super) use isolate::with_what_it_needs;
 pub(crate) use place::is_fixed;
-pub(crate) use shape::{sum_of, sum_over};
+pub(crate) use shape::{end_of_sum, is_about_terms, sum_of, sum_over};
+
+/// Makes a module one whose groups can run along time.
+pub(crate) fn prepare_sweeps(module: &mut Module) {
+    name_planes::name_planes(module);
+    isolate::isolate_sums(module);
+}
 
 /// Decides what is computed again in segments, one trajectory after the other; whether there is
 /// anything.

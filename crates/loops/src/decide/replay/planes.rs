@@ -13,7 +13,6 @@ use super::super::windows::is_total;
 use super::place::{FARTHEST, Place};
 use super::shape::Shape;
 use super::stage::{Groups, Stage, Stages};
-use crate::lower::needs_marks;
 use crate::schedule::{
     Checkpoints, Keep, Layout, Replay, Schedule, Segment, SweepPart, TensorSchedule,
 };
@@ -36,11 +35,9 @@ pub(super) fn planes(
     wanted: Stage,
 ) -> Option<Replay> {
     let near = near_reads(groups, stages);
-    let marked = needs_marks(groups.module, &groups.facts);
     let stored = |tensor: &Ident| {
         let scheduled = schedule.tensor(tensor);
-        (marked.contains(tensor) && !is_of_its_time(tensor, groups, stages, &near))
-            || stages.anywhere.contains(tensor)
+        stages.anywhere.contains(tensor)
             || groups.observers.sees_all_of(tensor)
             || scheduled.is_none_or(|tensor| is_of_one_round(tensor, stages, &near))
     };
@@ -92,6 +89,11 @@ pub(super) fn planes(
                     before = before.max(-(own + read.low));
                     after = after.max(own + read.high);
                 }
+                let (first, last) = stages.ends.get(&binding.name).copied().unwrap_or_default();
+                // When an open axis ends, its last planes are around the segment, or in it.
+                if stages.open.is_some() && stages.stages[at] == Stage::Forward {
+                    before = before.max(last - 1);
+                }
                 if before > FARTHEST || after > FARTHEST {
                     return None;
                 }
@@ -100,17 +102,7 @@ pub(super) fn planes(
                     (true, false) => before + shift,
                     (true, true) => after - shift,
                 };
-                let (first, last) = stages.ends.get(&binding.name).copied().unwrap_or_default();
-                if marked.contains(&binding.name) && (before, after, state) != (0, 0, 0) {
-                    tensors.push(Segment { name: binding.name.clone(), axis: *axis, keep });
-                    continue;
-                }
                 let clear = !is_total(binding, &groups.facts, &groups.observers);
-                // The loop over an open axis keeps no first planes and clears nothing.
-                let open = stages.open && stages.stages[at] == Stage::Forward;
-                if open && (first > 0 || clear) {
-                    return None;
-                }
                 keep = Keep::Segment { before, after, state, first, last, clear };
             }
             tensors.push(Segment { name: binding.name.clone(), axis: *axis, keep });
@@ -136,22 +128,6 @@ fn is_of_one_round(tensor: &TensorSchedule, stages: &Stages<'_, '_>, near: &[Nea
     tensor.storage.get(axis) == Some(&Layout::Mod(1))
         && !ends
         && reads.all(|read| read.reader == read.home && (read.low, read.high) == (0, 0))
-}
-
-/// Whether a tensor is read only at its own time, and is no recurrence: then each segment can forget
-/// which points the last one had.
-fn is_of_its_time(
-    tensor: &Ident,
-    groups: &Groups<'_>,
-    stages: &Stages<'_, '_>,
-    near: &[Near],
-) -> bool {
-    let Some((home, _)) = groups.homes.get(tensor) else { return false };
-    let ends = stages.ends.get(tensor).is_some_and(|ends| *ends != (0, 0));
-    let mut reads = near.iter().filter(|read| read.tensor == *tensor);
-    !ends
-        && !matches!(groups.shapes[*home], Shape::Loop(..))
-        && reads.all(|read| (read.low, read.high) == (0, 0))
 }
 
 fn near_reads(groups: &Groups<'_>, stages: &Stages<'_, '_>) -> Vec<Near> {

@@ -1,11 +1,12 @@
 //! How a group runs along time, if it does.
 
-use einlang_index::{Var, VarKind};
+use einlang_index::{Domain, MinMax, Var, VarKind};
 use einlang_tir::module::{Binding, Group};
 use einlang_tir::op::Op;
 use einlang_tir::order::Form;
 use einlang_tir::region::{Arg, Combiner, Def, InstKind, Reduction, Start};
 
+use super::super::observers::extended;
 use crate::lower::ranges_of;
 use crate::schedule::{GroupSchedule, Nest, Role};
 
@@ -36,7 +37,7 @@ pub(super) fn shape(group: &Group, schedule: &GroupSchedule) -> Shape {
         return recurrence(group, &forms).unwrap_or(Shape::Other);
     }
     let [binding] = &group.bindings[..] else { return Shape::Other };
-    match sum_of(binding).and_then(sum_over) {
+    match sum_of(binding).and_then(sum_over).filter(|_| end_of_sum(binding).is_some()) {
         Some((var, first)) => Shape::Sum(var, first),
         None => Shape::Map,
     }
@@ -55,21 +56,24 @@ fn outermost<'n>(nest: &'n Nest, found: &mut Vec<(usize, &'n Form)>) -> bool {
     }
 }
 
-/// The axis and the direction of loops that all run along one axis of each binding.
+/// The axis and the direction of the last loop of each binding. Loops before it, such as that of a first
+/// row, may run along other axes: whether planes along time can come one after the other is a question
+/// of what is read, not of the loops.
 fn recurrence(group: &Group, forms: &[(usize, &Form)]) -> Option<Shape> {
-    let mut axes: Vec<Option<usize>> = vec![None; group.bindings.len()];
+    let mut axes = Vec::with_capacity(group.bindings.len());
     let mut sign = 0;
-    for (binding, form) in forms {
+    for binding in 0..group.bindings.len() {
+        let (_, form) = forms.iter().rev().find(|(of, _)| *of == binding)?;
         let mut moving = form.coefficients.iter().enumerate().filter(|(_, c)| **c != 0);
         let (axis, c) = moving.next()?;
-        let same = axes.get(*binding)?.is_none_or(|known| known == axis);
         let fits = c.abs() == 1 && (sign == 0 || sign == *c) && form.offset == 0;
-        if moving.next().is_some() || !same || !fits {
+        if moving.next().is_some() || !fits {
             return None;
         }
-        (axes[*binding], sign) = (Some(axis), *c);
+        axes.push(axis);
+        sign = *c;
     }
-    Some(Shape::Loop(axes.into_iter().collect::<Option<_>>()?, sign < 0))
+    Some(Shape::Loop(axes, sign < 0))
 }
 
 /// The reduction that a binding is, once what it needs is computed.
@@ -86,7 +90,8 @@ pub(crate) fn sum_of(binding: &Binding) -> Option<&Reduction> {
     (yields && alone && clause.guard.is_none()).then_some(reduction)
 }
 
-/// The first index of a sum in pairs over a box, and where it starts.
+/// The first index of a sum in pairs over a box or a part of one, and where it starts. Terms of a part
+/// have no places of their own in the segments, so these may start anywhere.
 pub(crate) fn sum_over(reduction: &Reduction) -> Option<(Var, i64)> {
     let Start::Identity(start) = &reduction.start else { return None };
     let is_float = start.first().and_then(Arg::elem).is_some_and(|elem| elem.is_float());
@@ -99,13 +104,25 @@ pub(crate) fn sum_over(reduction: &Reduction) -> Option<(Var, i64)> {
             bound.for_each_var(&mut |var| is_box &= var.kind() == VarKind::Symbol);
         }
     }
-    let plain = others.is_empty() || (is_box && reduction.guard.is_none());
-    let first = time.lo.as_constant().filter(|first| *first >= 0)?;
-    // A condition on what is outside holds for all terms or for none.
+    let plain = others.is_empty() || is_box;
+    let is_part = within.is_some_and(|within| is_about_terms(&within, reduction));
+    let first = if is_part { Some(0) } else { time.lo.as_constant() };
+    let first = first.filter(|first| *first >= 0)?;
+    (is_float && is_sum && plain).then_some((time.var, first))
+}
+
+/// Where the first index of a sum ends, whatever the point that is summed for. That may be later than
+/// what it sums: `sum[k in 1..=T](x[k - 1])`.
+pub(crate) fn end_of_sum(binding: &Binding) -> Option<MinMax> {
+    let (reduction, clause) = (sum_of(binding)?, binding.clauses.first()?);
+    let time = *reduction.domain.dims().first()?;
+    let over = extended(&clause.domain, &reduction.domain).project(&[time]).ok()?;
+    let (ranges, _) = ranges_of(&over, &einlang_index::Set::everything()).ok()?;
+    ranges.first().map(|range| range.hi.clone())
+}
+
+/// Whether a condition tells terms apart; one on what is outside holds for all of them or for none.
+pub(crate) fn is_about_terms(within: &Domain, reduction: &Reduction) -> bool {
     let dims = reduction.domain.dims();
-    let outside = within.is_none_or(|within| {
-        let mut sets = within.sets().iter();
-        sets.all(|set| !dims.iter().any(|dim| set.mentions(*dim)))
-    });
-    (is_float && is_sum && plain && outside).then_some((time.var, first))
+    within.sets().iter().any(|set| dims.iter().any(|dim| set.mentions(*dim)))
 }

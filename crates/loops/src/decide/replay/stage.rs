@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use einlang_index::{Facts, Var};
+use einlang_index::{Facts, MinMax, Quasi, Var};
 use einlang_tir::module::{Binding, Module, SymbolSource};
 use einlang_tir::types::Ident;
 
 use super::super::windows::Observers;
 use super::place::{Place, place};
 use super::reads::{Reads, Seen};
-use super::shape::{Shape, shape};
+use super::shape::{Shape, end_of_sum, shape};
 use crate::schedule::{Compute, Schedule};
 
 /// Shorter axes are not taken for time only because something reads along them.
@@ -97,13 +97,8 @@ impl<'m> Groups<'m> {
                 self.module.groups[group].bindings[seen.binding].axes[axes[seen.binding]].var;
             home != group
                 || match self.place(seen, (home, binding), axes[binding], Some(time)) {
-                    Place::Near(low, high) => {
-                        if *down {
-                            low >= 0
-                        } else {
-                            high <= 0
-                        }
-                    }
+                    Place::Near(low, _) if *down => low >= 0,
+                    Place::Near(_, high) => high <= 0,
                     _ => false,
                 }
         })
@@ -138,8 +133,8 @@ pub(super) struct Stages<'g, 'm> {
     groups: &'g Groups<'m>,
     /// Whether the forward sweep runs downwards.
     pub(super) down: bool,
-    /// Whether it runs along an open axis, and then alone.
-    pub(super) open: bool,
+    /// The length of the open axis that it runs along, and then alone.
+    pub(super) open: Option<Var>,
     pub(super) stages: Vec<Stage>,
     /// The axis that is time, for each binding of a group that has one.
     pub(super) axes: Vec<Vec<usize>>,
@@ -157,7 +152,7 @@ impl<'g, 'm> Stages<'g, 'm> {
         let mut stages = Stages {
             groups,
             down: *down,
-            open: groups.module.groups[seed].until.is_some(),
+            open: groups.module.groups[seed].until.as_ref().map(|until| until.extent),
             stages: vec![Stage::Before; n_groups],
             axes: vec![Vec::new(); n_groups],
             anywhere: HashSet::new(),
@@ -251,8 +246,23 @@ impl<'g, 'm> Stages<'g, 'm> {
         found
     }
 
+    /// Whether a group ends with the open axis: a sweep backward starts with the segment in which the
+    /// one forward ended.
+    fn ends_in_time(&self, group: usize, axes: &[usize]) -> bool {
+        let Some(length) = self.open.map(Quasi::from) else { return true };
+        let bindings = &self.groups.module.groups[group].bindings;
+        let extents =
+            bindings.iter().zip(axes).map(|(binding, axis)| &binding.axes[*axis].dim.extent);
+        let summed = bindings.first().filter(|_| axes.is_empty()).and_then(end_of_sum);
+        let mut ends = extents.cloned().map(MinMax::Value).chain(summed);
+        ends.all(|end| is_at_most(&end, &length))
+    }
+
     /// The sweep in which a group can run along these axes.
     fn sweep(&self, group: usize, axes: &[usize]) -> Option<Stage> {
+        if !self.ends_in_time(group, axes) {
+            return None;
+        }
         let (mut after, mut near) = (Stage::Before, None);
         for (_, stage, place) in self.staged(group, axes) {
             match place {
@@ -266,7 +276,7 @@ impl<'g, 'm> Stages<'g, 'm> {
             _ => true,
         };
         match near? {
-            Stage::Forward if after == Stage::Before && !self.open && runs(self.down) => {
+            Stage::Forward if after == Stage::Before && self.open.is_none() && runs(self.down) => {
                 Some(Stage::Forward)
             }
             _ if after <= Stage::Between && runs(!self.down) => Some(Stage::Backward),
@@ -299,11 +309,22 @@ impl<'g, 'm> Stages<'g, 'm> {
     }
 }
 
+/// Whether a bound is seen to be at most a number.
+fn is_at_most(bound: &MinMax, number: &Quasi) -> bool {
+    match bound {
+        MinMax::Value(value) => {
+            value.sub(number).ok().and_then(|rest| rest.as_constant()).is_some_and(|rest| rest <= 0)
+        }
+        MinMax::Min(list) => list.iter().any(|bound| is_at_most(bound, number)),
+        MinMax::Max(list) => list.iter().all(|bound| is_at_most(bound, number)),
+    }
+}
+
 impl Stages<'_, '_> {
     /// The stages in which what only the sweeps read, at their own time, is computed in the forward
     /// sweep as well.
     pub(super) fn with_producers(mut self) -> Self {
-        if self.open {
+        if self.open.is_some() {
             return self;
         }
         for group in (0..self.stages.len()).rev() {
@@ -315,6 +336,10 @@ impl Stages<'_, '_> {
     }
 
     fn take_in(&mut self, group: usize) {
+        // How long an open axis is, is known when it ends.
+        if self.groups.module.groups[group].until.is_some() {
+            return;
+        }
         let bindings = &self.groups.module.groups[group].bindings;
         let whole = |binding: &Binding| {
             let by = |reads: &Reads| reads.whole.contains(&binding.name);

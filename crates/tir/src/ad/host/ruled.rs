@@ -53,9 +53,7 @@ impl Host<'_> {
         let loc = function.loc;
         check_rule(self, function, rule).map_err(|trouble| match trouble {
             Trouble::NotLinear(loc) => Fault::not_linear(function.name.as_str(), loc),
-            Trouble::Unknown(loc) => {
-                Fault::unsupported("a rule that is not seen to be linear", loc)
-            }
+            Trouble::Unknown(loc) => Fault::not_seen_linear(function.name.as_str(), loc),
         })?;
         let mut own = Dual::new(self, loc);
         let types: Vec<HostType> = function.body.params.iter().map(|def| def.ty.clone()).collect();
