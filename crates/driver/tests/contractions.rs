@@ -8,6 +8,7 @@ use std::fmt::Write;
 use einlang_driver::run::RunOptions;
 use einlang_driver::{Backend, Session, Stage};
 use einlang_interp::io::MemoryIo;
+use einlang_loops::schedule::{Schedule, parse_schedules};
 use einlang_source::MemoryWorld;
 use einlang_testkit::generate::Source;
 
@@ -135,11 +136,16 @@ fn orders_agree() {
         let mut session = Session::new(&world);
         let file = session.add_text("generated.ein", text.as_str());
         let Ok(executable) = session.build(file) else { panic!("it is right:\n{text}") };
-        let run = |backend: Backend| {
+        let decided = session.ir(file, Some(Stage::Decide)).text;
+        let run = |backend: Backend, schedules: Vec<Schedule>| {
             let mut options = RunOptions::default();
             options.limits.backend = backend;
+            options.limits.schedules = schedules;
             let outcome = executable.run(&options, &mut MemoryIo::default());
             let outputs = outcome.unwrap_or_else(|_| panic!("it runs:\n{text}")).outputs;
+            let regions = options.limits.report.regions();
+            let refused = regions.iter().filter(|_| backend == Backend::Bytecode);
+            assert!(refused.clone().all(|region| region.fallback.is_none()), "{regions:?}\n{text}");
             let values = outputs.into_iter().map(|output| {
                 let shown = match (output.value.as_scalar(), output.value.as_tensor()) {
                     (Some(scalar), _) => vec![scalar.bits()],
@@ -150,8 +156,11 @@ fn orders_agree() {
             });
             values.collect::<Vec<_>>()
         };
-        assert_eq!(run(Backend::Bytecode), run(Backend::Oracle), "{text}");
-        n_factored += u64::from(session.ir(file, Some(Stage::Decide)).text.contains(".part"));
+        let wanted = run(Backend::Oracle, Vec::new());
+        assert_eq!(run(Backend::Bytecode, Vec::new()), wanted, "{text}");
+        let given = parse_schedules(&decided).expect("it reads back");
+        assert_eq!(run(Backend::Bytecode, given), wanted, "{decided}\n{text}");
+        n_factored += u64::from(decided.contains(".part"));
     }
     assert!(n_factored >= n_programs() / 10, "only {n_factored} were factored");
 }

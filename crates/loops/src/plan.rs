@@ -58,36 +58,41 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
         }
         Stopped::Broken { pass, .. } => NotLowered::new(format!("`{pass}` broke the module")),
     })?;
-    module = factor_contractions(module, &choices.shapes, &ctx);
     let given = choices.schedules.iter().find(|schedule| schedule.module == module.name);
-    if given.is_none_or(|given| given.fma == Fma::Steps) && !choices.checked {
-        fuse_steps(&mut module);
+    let fused = |mut module: Module| {
+        if given.is_none_or(|given| given.fma == Fma::Steps) && !choices.checked {
+            fuse_steps(&mut module);
+        }
+        module
+    };
+    let in_order = |shapes: &[Vec<i64>]| fused(factor_contractions(module.clone(), shapes, &ctx));
+    if let Some(given) = given {
+        // It may have been decided for a call with other sizes, or written for what the program says.
+        let orders: [&dyn Fn() -> Module; 3] =
+            [&|| in_order(&choices.shapes), &|| in_order(&[]), &|| fused(module.clone())];
+        let found = orders.iter().find_map(|order| fitting(order(), given, &ctx));
+        let illegal = || NotLowered::new("the schedule given for it is not legal");
+        return finish(found.ok_or_else(illegal)?, given.clone(), choices, None);
     }
-    if given.is_none() && may_have_segments(&module, choices) {
+    let module = in_order(&choices.shapes);
+    if may_have_segments(&module, choices) {
         return plan_with_segments(&module, choices, &ctx);
     }
-    let schedule = match given {
-        Some(given) => {
-            if !given.replays.is_empty() {
-                prepare_sweeps(&mut module);
-            }
-            // What was decided may be of a module whose clauses were divided.
-            let fits = |mut module: Module| {
-                merge_groups(&mut module, given);
-                is_legal(&module, given).then_some(module)
-            };
-            let found = fits(module.clone()).or_else(|| fits(prepared(module, &ctx)));
-            let illegal = || NotLowered::new("the schedule given for it is not legal");
-            module = found.ok_or_else(illegal)?;
-            given.clone()
-        }
-        None => {
-            let (decided, schedule) = decide_whole(module, choices, &ctx)?;
-            module = decided;
-            schedule
-        }
-    };
+    let (module, schedule) = decide_whole(module, choices, &ctx)?;
     finish(module, schedule, choices, None)
+}
+
+/// The module as a given schedule needs it, if the schedule is legal for it.
+fn fitting(mut module: Module, given: &Schedule, ctx: &Ctx) -> Option<Module> {
+    if !given.replays.is_empty() {
+        prepare_sweeps(&mut module);
+    }
+    // What was decided may be of a module whose clauses were divided.
+    let fits = |mut module: Module| {
+        merge_groups(&mut module, given);
+        is_legal(&module, given).then_some(module)
+    };
+    fits(module.clone()).or_else(|| fits(prepared(module, ctx)))
 }
 
 /// Plans a module that may be cut into segments, with the trajectories of which they would keep a part.
