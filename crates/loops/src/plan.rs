@@ -65,16 +65,15 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
         }
         module
     };
-    let in_order = |shapes: &[Vec<i64>]| fused(factor_contractions(module.clone(), shapes, &ctx));
+    let in_order = || fused(factor_contractions(module.clone(), &ctx));
     if let Some(given) = given {
-        // It may have been decided for a call with other sizes, or written for what the program says.
-        let orders: [&dyn Fn() -> Module; 3] =
-            [&|| in_order(&choices.shapes), &|| in_order(&[]), &|| fused(module.clone())];
-        let found = orders.iter().find_map(|order| fitting(order(), given, &ctx));
+        // It may have been decided, or written for what the program says.
+        let found = fitting(in_order(), given, &ctx);
+        let found = found.or_else(|| fitting(fused(module.clone()), given, &ctx));
         let illegal = || NotLowered::new("the schedule given for it is not legal");
         return finish(found.ok_or_else(illegal)?, given.clone(), choices, None);
     }
-    let module = in_order(&choices.shapes);
+    let module = in_order();
     if may_have_segments(&module, choices) {
         return plan_with_segments(&module, choices, &ctx);
     }

@@ -15,7 +15,8 @@ pub(crate) fn check(repo: &Repo) -> Vec<Violation> {
 fn check_file(path: &str, text: &str) -> Vec<Violation> {
     let mut found = Vec::new();
     for (index, line) in text.split('\n').enumerate() {
-        let complaints = [private_path(line), tab(path, line), trailing_space(path, line)];
+        let complaints =
+            [private_path(line), tab(path, line), trailing_space(path, line), conflict(line)];
         let complaints = complaints.into_iter().flatten();
         found.extend(complaints.map(|message| Violation::new(path, index + 1, message)));
     }
@@ -41,6 +42,13 @@ fn tab(path: &str, line: &str) -> Option<String> {
 fn trailing_space(path: &str, line: &str) -> Option<String> {
     let trailing = !is_exempt(path) && line.ends_with([' ', '\t', '\r']);
     trailing.then(|| "white space at the end of the line".to_owned())
+}
+
+/// Where a merge was left undone.
+fn conflict(line: &str) -> Option<String> {
+    let is_side =
+        |sign: &str| line.strip_prefix(&sign.repeat(7)).is_some_and(|rest| rest.starts_with(' '));
+    (is_side("<") || is_side(">")).then(|| "a mark of a merge conflict".to_owned())
 }
 
 /// Fixtures and snapshots hold whatever their test needs, down to the last byte.
@@ -75,6 +83,15 @@ mod tests {
         assert_eq!(found("a.md", "x\r\n"), "a.md:1: white space at the end of the line");
         assert_eq!(found("a.md", "x\ny"), "a.md:2: no newline at the end of the file");
         assert_eq!(found("a.md", ""), "");
+    }
+
+    #[test]
+    fn conflicts_are_settled() {
+        let sides = ["<", ">"].map(|sign| format!("{} main\n", sign.repeat(7)));
+        for side in sides {
+            assert_eq!(found("a.md", &side), "a.md:1: a mark of a merge conflict");
+        }
+        assert_eq!(found("a.md", ">>> x\n"), "");
     }
 
     #[test]

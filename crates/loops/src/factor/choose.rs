@@ -6,7 +6,7 @@
 use einlang_index::Var;
 
 use super::expand::Product;
-use super::size::{Cost, Sizes};
+use super::size::Sizes;
 
 /// What is made first may be so many times as large as what there is.
 const MOST_GROWTH: f64 = 8.0;
@@ -26,7 +26,7 @@ pub(super) struct Step {
 #[derive(Clone, Debug)]
 pub(super) struct Order {
     pub(super) steps: Vec<Step>,
-    pub(super) cost: Cost,
+    pub(super) cost: f64,
 }
 
 /// The cheapest order for a product at the points with these indices.
@@ -37,8 +37,8 @@ pub(super) fn choose(product: &Product, outer: &[Var], sizes: &Sizes) -> Order {
         factors: factors.map(|factor| (factor.vars.clone(), !factor.own)).collect(),
         over: product.over.clone(),
     };
-    let sizes_of = product.factors.iter().map(|factor| sizes.points(&factor.vars).here);
-    let largest = sizes_of.fold(sizes.points(outer).here, f64::max);
+    let sizes_of = product.factors.iter().map(|factor| sizes.points(&factor.vars));
+    let largest = sizes_of.fold(sizes.points(outer), f64::max);
     Search { outer, sizes, apart: apart.collect(), largest }.best(&first)
 }
 
@@ -74,8 +74,8 @@ impl Search<'_> {
         for var in state.over.iter().filter(|var| self.apart.contains(var)) {
             let Some((step, next)) = self.step(state, *var) else { continue };
             let mut order = self.best(&next);
-            order.cost.add(self.sizes.points(step.over.iter().chain(&step.kept)));
-            if order.cost.here < best.cost.here {
+            order.cost += self.sizes.points(step.over.iter().chain(&step.kept));
+            if order.cost < best.cost {
                 order.steps.insert(0, step);
                 best = order;
             }
@@ -98,7 +98,7 @@ impl Search<'_> {
                 kept.push(*of);
             }
         }
-        let fits = self.sizes.points(&kept).here <= MOST_GROWTH * self.largest;
+        let fits = self.sizes.points(&kept) <= MOST_GROWTH * self.largest;
         let first = !with.is_empty() && with.iter().all(|at| state.factors[*at].1);
         if !fits || !first {
             return None;

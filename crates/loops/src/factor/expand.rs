@@ -12,7 +12,7 @@ use einlang_tir::op::Op;
 use einlang_tir::region::{Arg, Inst, InstKind, Read, Reduction, Region, Subscript, Value};
 use einlang_tir::types::Ident;
 
-use super::size::{Cost, Sizes};
+use super::size::Sizes;
 use super::{as_sum, reads};
 
 /// More terms than these are left as they are.
@@ -71,7 +71,7 @@ pub(super) struct Expand<'m> {
     counts: HashMap<Ident, usize>,
     defs: HashMap<u32, Inst>,
     /// What is computed as it stands.
-    pub(super) cost: Cost,
+    pub(super) cost: f64,
     /// The bindings that were opened.
     pub(super) spared: Vec<Ident>,
 }
@@ -86,7 +86,7 @@ impl<'m> Expand<'m> {
     ) -> Expand<'m> {
         let own = module.groups[at].bindings.iter().map(|binding| binding.name.clone()).collect();
         let counts = reads(module);
-        let (cost, spared) = (Cost::default(), Vec::new());
+        let (cost, spared) = (0.0, Vec::new());
         let mut expand =
             Expand { module, names, sizes, own, counts, defs: HashMap::new(), cost, spared };
         expand.define(body);
@@ -107,7 +107,7 @@ impl<'m> Expand<'m> {
         let dims = sum.domain.dims();
         let inside: Vec<Var> = around.iter().chain(dims).copied().collect();
         self.sizes.sum(dims, set);
-        self.cost.add(self.sizes.points(&inside));
+        self.cost += self.sizes.points(&inside);
         self.define(&sum.body);
         let mut products = self.terms(term, &inside)?;
         for product in &mut products {

@@ -10,7 +10,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `expand` | a reduction as a sum of products |
-//! | `size` | how much work an order is, with the sizes of the waiting call and with none |
+//! | `size` | how much work an order is |
 //! | `choose` | what is summed first |
 //! | `build` | the tensors and instructions for that |
 //!
@@ -35,7 +35,7 @@ use einlang_tir::types::{Elem, Ident};
 use self::build::Build;
 use self::choose::{Order, choose};
 use self::expand::Expand;
-use self::size::{Cost, Sizes};
+use self::size::Sizes;
 
 /// What is done costs at most this part of what was there.
 const LEAST_GAIN: f64 = 0.5;
@@ -43,8 +43,8 @@ const LEAST_GAIN: f64 = 0.5;
 /// So many sums are factored; a module that has more is too large to look at all of them again and again.
 const MOST_GAINS: usize = 256;
 
-/// Factors the sums of a module, for inputs of these shapes if they are known.
-pub(crate) fn factor_contractions(mut module: Module, shapes: &[Vec<i64>], ctx: &Ctx) -> Module {
+/// Factors the sums of a module.
+pub(crate) fn factor_contractions(mut module: Module, ctx: &Ctx) -> Module {
     let may_gain = |module: &Module| module.bindings().any(|b| b.clauses.iter().any(has_candidate));
     if ctx.checked || !module.properties.disjoint || !may_gain(&module) {
         return module;
@@ -52,7 +52,7 @@ pub(crate) fn factor_contractions(mut module: Module, shapes: &[Vec<i64>], ctx: 
     let mut names = module.tensor_names();
     let (mut at, mut n_gains) = (0, 0);
     while at < module.groups.len() && n_gains < MOST_GAINS {
-        let place = first_gain(&mut module, at, shapes, &mut names);
+        let place = first_gain(&mut module, at, &mut names);
         let Some(Gain { binding, clause, body, made, spared }) = place else {
             at += 1;
             continue;
@@ -77,12 +77,7 @@ struct Gain {
     spared: Vec<Ident>,
 }
 
-fn first_gain(
-    module: &mut Module,
-    at: usize,
-    shapes: &[Vec<i64>],
-    names: &mut BTreeSet<Ident>,
-) -> Option<Gain> {
+fn first_gain(module: &mut Module, at: usize, names: &mut BTreeSet<Ident>) -> Option<Gain> {
     if module.groups[at].until.is_some() {
         return None;
     }
@@ -91,7 +86,7 @@ fn first_gain(
         for (clause, code) in of.clauses.iter().enumerate().filter(|(_, c)| has_candidate(c)) {
             for number in 0..code.body.insts.len() {
                 let place = At { group: at, binding: &of, clause: code, number };
-                let found = gain(module, names, &place, shapes);
+                let found = gain(module, names, &place);
                 if let Some((body, made, spared)) = found {
                     return Some(Gain { binding, clause, body, made, spared });
                 }
@@ -113,15 +108,10 @@ struct At<'c> {
     number: usize,
 }
 
-fn gain(
-    module: &mut Module,
-    names: &mut BTreeSet<Ident>,
-    at: &At<'_>,
-    shapes: &[Vec<i64>],
-) -> Option<Cheaper> {
+fn gain(module: &mut Module, names: &mut BTreeSet<Ident>, at: &At<'_>) -> Option<Cheaper> {
     let inst = &at.clause.body.insts[at.number];
     let sum = as_sum(inst)?;
-    let mut sizes = Sizes::of(module, shapes);
+    let mut sizes = Sizes::default();
     at.binding.axes.iter().for_each(|axis| sizes.axis(axis.var, &axis.dim.extent));
     let expand = Expand::new(module, names, at.group, &mut sizes, &at.clause.body);
     if !expand.is_promising(sum) {
@@ -148,10 +138,9 @@ fn cheaper(
     let products = expand.sum(sum, &outer)?;
     let (spared, before) = (std::mem::take(&mut expand.spared), expand.cost);
     let orders: Vec<Order> = products.iter().map(|of| choose(of, &outer, &sizes)).collect();
-    let mut after = Cost::default();
-    orders.iter().for_each(|order| after.add(order.cost));
+    let after: f64 = orders.iter().map(|order| order.cost).sum();
     let changes = orders.iter().any(|order| !order.steps.is_empty());
-    if !changes || !after.is_at_most(LEAST_GAIN, before) {
+    if !changes || after > LEAST_GAIN * before {
         return None;
     }
     let facts = module.facts();
