@@ -296,7 +296,7 @@ impl Lifter<'_, '_> {
     }
 
     /// The indices around that code with these uses depends on, conditions around included.
-    fn needed(&self, mut uses: Uses) -> Vec<Var> {
+    pub(super) fn needed(&self, mut uses: Uses) -> Vec<Var> {
         self.conditions.iter().for_each(|around| uses.arg(&around.condition));
         slice(&self.before, &mut uses);
         // A range that depends on an index needs it as well.

@@ -58,6 +58,7 @@ mod rules;
 mod scan;
 mod seed;
 mod settle;
+mod shared_range;
 mod sink;
 mod sizes;
 mod sum;

@@ -22,12 +22,13 @@ pub(super) enum Rooted {
 impl Lifter<'_, '_> {
     /// The reduction that a clause consists of.
     pub(super) fn root(&mut self, mut inst: Inst) -> R<Rooted> {
-        let InstKind::Reduce(reduction) = &inst.kind else { return Ok(Rooted::Stays(inst)) };
         let mut elems = inst.results.iter().filter_map(Def::as_scalar).map(|value| value.elem);
         if !self.reductions || !elems.any(Elem::is_float) {
             self.inside(&mut inst)?;
             return Ok(Rooted::Stays(inst));
         }
+        inst = self.share_range(inst)?;
+        let InstKind::Reduce(reduction) = &inst.kind else { return Ok(Rooted::Stays(inst)) };
         let Combiner::Op(op @ (Op::Add | Op::Max | Op::Min)) = reduction.combine else {
             return self.scan(inst).map(Rooted::Becomes);
         };

@@ -136,18 +136,14 @@ impl Lifter<'_, '_> {
     /// The largest value of a symbol that is computed at each point.
     fn bound(&mut self, var: Var) -> R<Quasi> {
         let not = |loc| Fault::unsupported("an extent that is computed at each point", loc);
-        let of = self.before.iter().rev().find_map(|inst| match &inst.kind {
-            InstKind::Param { var: own, value } if *own == var => Some(value.clone()),
-            _ => None,
-        });
-        let value = of.ok_or_else(|| not(self.loc))?;
+        let value = self.value_of(var).ok_or_else(|| not(self.loc))?;
         if self.reads_base(&value) {
             return self.most.get(&var).cloned().ok_or_else(|| not(self.loc));
         }
         let elem = value.elem().unwrap_or(Elem::I64);
         let sizes = self.ad.fresh_name(&format!("{}.sizes", self.base.as_str()));
         let around = self.make(sizes.clone(), elem, Region::yielding([value]))?;
-        let longest = self.longest(&sizes, &around, elem)?;
+        let longest = self.over_all(&sizes, &around, elem, Op::Max)?;
         let bound = self.ad.module.vars.symbol("longest");
         self.declare(bound, SymbolSource::Value(longest));
         self.ad.module.assumptions.push(Condition::new(bound, Relation::Ge, 0));
@@ -156,8 +152,22 @@ impl Lifter<'_, '_> {
         Ok(bound.into())
     }
 
-    /// The maximum of some sizes, as a binding of one point.
-    fn longest(&mut self, sizes: &Ident, around: &[Var], elem: Elem) -> R<Ident> {
+    /// The value that a symbol computed at each point has here.
+    pub(super) fn value_of(&self, var: Var) -> Option<Arg> {
+        self.before.iter().rev().find_map(|inst| match &inst.kind {
+            InstKind::Param { var: own, value } if *own == var => Some(value.clone()),
+            _ => None,
+        })
+    }
+
+    /// The maximum or sum of some sizes, as a binding of one point; zero if there are none.
+    pub(super) fn over_all(
+        &mut self,
+        sizes: &Ident,
+        around: &[Var],
+        elem: Elem,
+        op: Op,
+    ) -> R<Ident> {
         let mut body = Region::default();
         let at = around.iter().map(|var| Subscript::Index((*var).into())).collect();
         let size = self.ad.read(&mut body.insts, sizes, at, elem, true);
@@ -166,15 +176,16 @@ impl Lifter<'_, '_> {
             domain: self.domain.project(around)?.into(),
             guard: None,
             body,
-            combine: Combiner::Op(Op::Max),
+            combine: Combiner::Op(op),
             start: Start::Identity(vec![Const::zero(elem).into()]),
-            flags: ReduceFlags { commutative: true, idempotent: true, reassociable: true },
+            flags: ReduceFlags { commutative: true, idempotent: op == Op::Max, reassociable: true },
         };
         let mut body = Region::default();
         let kind = InstKind::Reduce(Box::new(reduction));
-        let longest = self.ad.push(&mut body.insts, elem, kind, self.loc);
-        body.results.push(longest);
-        let name = self.ad.fresh_name(&format!("{}.longest", self.base.as_str()));
+        let one = self.ad.push(&mut body.insts, elem, kind, self.loc);
+        body.results.push(one);
+        let what = if op == Op::Max { "longest" } else { "all" };
+        let name = self.ad.fresh_name(&format!("{}.{what}", self.base.as_str()));
         let domain = Domain::everything([]).into();
         let clauses = vec![Clause { domain, guard: None, body, loc: self.loc }];
         let (axes, loc) = (Vec::new(), self.loc);
@@ -183,12 +194,12 @@ impl Lifter<'_, '_> {
         Ok(name)
     }
 
-    fn declare(&mut self, var: Var, source: SymbolSource) {
+    pub(super) fn declare(&mut self, var: Var, source: SymbolSource) {
         self.ad.module.symbols.push(Symbol { var, source, loc: self.loc });
     }
 
     /// Whether a value here is computed from the binding that is being made flat.
-    fn reads_base(&self, value: &Arg) -> bool {
+    pub(super) fn reads_base(&self, value: &Arg) -> bool {
         let mut uses = Uses::of_args([value]);
         self.conditions().for_each(|condition| uses.arg(condition));
         slice(&self.before, &mut uses);

@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::depend::Dependence;
-use super::forms::offsets;
+use super::forms::offsets_with_next;
 
 /// How many combinations are tried for one loop.
 const MAX_TRIES: usize = 2_000;
@@ -18,7 +18,7 @@ const MAX_TRIES: usize = 2_000;
 /// How many pairs of forms are looked at for one loop.
 const MAX_PAIRS: usize = 20_000;
 
-/// How many steps the search takes.
+/// How many steps the search takes, each as long as there are distances to bring into order.
 const MAX_STEPS: usize = 10_000_000;
 
 /// One coefficient vector per binding.
@@ -28,7 +28,7 @@ pub(super) type Forms = BTreeMap<usize, Vec<i64>>;
 /// writer.
 type Least<'a> = Box<dyn Fn(&Dependence, &[i64], &[i64]) -> Option<i64> + 'a>;
 
-/// A reader, what it reads, and the least distance between them.
+/// The place of a reader, that of what it reads, and the least distance between them.
 type Slack = (usize, usize, i64);
 
 /// The reads between two bindings, either way, and what is known of their candidates.
@@ -80,15 +80,16 @@ impl<'a> Combinations<'a> {
 
     /// The first answer that one of the combinations gives.
     pub(super) fn search<R>(mut self, visit: &mut dyn FnMut(Forms) -> Option<R>) -> Option<R> {
-        self.extend(&mut Vec::new(), &mut Vec::new(), visit).ok()
+        self.extend(&mut Vec::new(), &mut Vec::new(), &[], visit).ok()
     }
 
-    /// The first answer with these forms for the first places, or the places without whose forms there might
-    /// be another.
+    /// The first answer with these forms for the first places, whose reads the shifts bring into order, or the
+    /// places without whose forms there might be another.
     fn extend<R>(
         &mut self,
         chosen: &mut Vec<usize>,
         slacks: &mut Vec<Slack>,
+        shifts: &[i64],
         visit: &mut dyn FnMut(Forms) -> Option<R>,
     ) -> Result<R, BTreeSet<usize>> {
         let at = chosen.len();
@@ -100,7 +101,7 @@ impl<'a> Combinations<'a> {
         };
         let mut blamed = BTreeSet::new();
         for number in 0..candidates.len() {
-            self.n_steps += 1;
+            self.n_steps += slacks.len().max(1);
             let is_long = self.n_steps >= MAX_STEPS;
             if is_long || self.n_tries >= MAX_TRIES || self.n_pairs >= MAX_PAIRS {
                 return Err(BTreeSet::new());
@@ -110,19 +111,21 @@ impl<'a> Combinations<'a> {
                 let more = self.between(*pair, chosen, (at, number));
                 more.map(|more| slacks.extend_from_slice(more)).is_none()
             });
-            let bindings = self.lists[..=at].iter().map(|list| list.0);
-            if let Some(pair) = unbounded {
-                blamed.insert(self.pairs[at][pair].first);
-            } else if offsets(bindings, slacks).is_none() {
-                blamed.extend(0..at);
-            } else {
-                chosen.push(number);
-                let found = self.extend(chosen, slacks, visit);
-                chosen.pop();
-                match found {
-                    Err(others) if others.contains(&at) => blamed.extend(others),
-                    // Another form here would change nothing.
-                    found => return found,
+            let shifted = match unbounded {
+                Some(pair) => Err(BTreeSet::from([self.pairs[at][pair].first])),
+                None => offsets_with_next(shifts, slacks),
+            };
+            match shifted {
+                Err(others) => blamed.extend(others),
+                Ok(shifts) => {
+                    chosen.push(number);
+                    let found = self.extend(chosen, slacks, &shifts, visit);
+                    chosen.pop();
+                    match found {
+                        Err(others) if others.contains(&at) => blamed.extend(others),
+                        // Another form here would change nothing.
+                        found => return found,
+                    }
                 }
             }
             slacks.truncate(n_slacks);
@@ -148,8 +151,8 @@ impl<'a> Combinations<'a> {
             *n_pairs += 1;
             let (one_form, other_form) = (&one.1[chosen[*first]], &other.1[number]);
             let slack = |read: &&Dependence| match read.reader.binding == one.0 {
-                true => Some((one.0, other.0, least(read, one_form, other_form)?)),
-                false => Some((other.0, one.0, least(read, other_form, one_form)?)),
+                true => Some((*first, at, least(read, one_form, other_form)?)),
+                false => Some((at, *first, least(read, other_form, one_form)?)),
             };
             reads.iter().map(slack).collect::<Option<Vec<_>>>().map(tightest)
         });
