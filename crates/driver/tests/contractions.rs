@@ -143,9 +143,6 @@ fn orders_agree() {
             options.limits.schedules = schedules;
             let outcome = executable.run(&options, &mut MemoryIo::default());
             let outputs = outcome.unwrap_or_else(|_| panic!("it runs:\n{text}")).outputs;
-            let regions = options.limits.report.regions();
-            let refused = regions.iter().filter(|_| backend == Backend::Bytecode);
-            assert!(refused.clone().all(|region| region.fallback.is_none()), "{regions:?}\n{text}");
             let values = outputs.into_iter().map(|output| {
                 let shown = match (output.value.as_scalar(), output.value.as_tensor()) {
                     (Some(scalar), _) => vec![scalar.bits()],

@@ -186,7 +186,7 @@ fn as_sum(inst: &Inst) -> Option<&Reduction> {
 /// Removes bindings that nothing reads any more.
 fn remove_unread(module: &mut Module, spared: &[Ident]) {
     for name in spared.iter().rev() {
-        if !module.outputs.contains(name) && reads(module).get(name).is_none() {
+        if !module.outputs.contains(name) && !reads(module).contains_key(name) {
             module.groups.retain(|group| group.bindings.iter().all(|b| b.name != *name));
         }
     }
