@@ -101,6 +101,11 @@ fn contractions() {
     check("contraction", "product,nearest,distance,turned,mixed,loss,slope_a,slope_b");
 }
 
+#[test]
+fn products() {
+    check("products", "chained,total,often,loss,slope_b,slope_w");
+}
+
 /// One less and one more than a block of terms, and than the rows that go through it.
 #[test]
 fn long_sums() {

@@ -28,7 +28,7 @@ const MOST_PLACES: usize = 3;
 const LARGE: usize = 2000;
 
 /// What is seen as a whole: outputs, sizes, and what is passed on.
-pub(super) fn kept(module: &Module) -> HashSet<Ident> {
+pub(crate) fn kept(module: &Module) -> HashSet<Ident> {
     let mut kept: HashSet<Ident> = module.outputs.iter().cloned().collect();
     for symbol in &module.symbols {
         if let SymbolSource::Value(name) = &symbol.source {

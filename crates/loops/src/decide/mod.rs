@@ -68,7 +68,7 @@ use crate::lower::NotLowered;
 use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule, TensorSchedule};
 
 pub(crate) use along::own_form;
-pub(crate) use at_reads::whole_uses;
+pub(crate) use at_reads::{kept, whole_uses};
 pub use cases::divide_cases;
 pub(crate) use extremes::Extremes;
 pub use functions::store_functions;

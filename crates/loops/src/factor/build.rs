@@ -125,7 +125,8 @@ impl<'b> Build<'b> {
         }
         body.results = vec![product?];
         if over.is_empty() {
-            return Some(body);
+            // Whether there is anything to add may depend on the point.
+            return constraints.is_empty().then_some(body);
         }
         let domain = Domain::new(over, Set::new(constraints.iter().cloned()).ok()?);
         let sum = Reduction { domain: domain.into(), body, ..self.sum.clone() };

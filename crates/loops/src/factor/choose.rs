@@ -3,7 +3,7 @@
 //! An index whose values do not depend on the others can be summed as soon as the factors that depend on it
 //! are multiplied. All orders of such steps are tried; what is left at the end is summed in the clause.
 
-use einlang_index::Var;
+use einlang_index::{Var, VarKind};
 
 use super::expand::Product;
 use super::size::Sizes;
@@ -42,14 +42,11 @@ pub(super) fn choose(product: &Product, outer: &[Var], sizes: &Sizes) -> Order {
     Search { outer, sizes, apart: apart.collect(), largest }.best(&first)
 }
 
-/// Whether the values of an index are the same for all values of the others.
+/// Whether the values of an index are the same whatever the others are, those of the clause included.
 fn is_apart(product: &Product, var: Var) -> bool {
-    let others = |other: &Var| product.over.contains(other) && *other != var;
-    let of_factor = |other: &Var| product.factors.iter().any(|f| f.vars.contains(other));
-    product.constraints.iter().map(|constraint| constraint.expr()).all(|expr| {
-        let mut rest = expr.vars().filter(|other| *other != var);
-        !expr.mentions(var) || !rest.any(|other| others(&other) || of_factor(&other))
-    })
+    let is_other = |other: Var| other != var && other.kind() == VarKind::Index;
+    let exprs = product.constraints.iter().map(|constraint| constraint.expr());
+    exprs.filter(|expr| expr.mentions(var)).all(|expr| !expr.vars().any(is_other))
 }
 
 struct Search<'s> {

@@ -13,7 +13,8 @@ use einlang_tir::region::{Arg, Inst, InstKind, Read, Reduction, Region, Subscrip
 use einlang_tir::types::Ident;
 
 use super::size::Sizes;
-use super::{as_sum, reads};
+use super::{as_sum, is_open, reads};
+use crate::decide::kept;
 
 /// More terms than these are left as they are.
 const MOST_TERMS: usize = 8;
@@ -183,11 +184,12 @@ impl<'m> Expand<'m> {
             self.module.groups.iter().find(|g| g.bindings.iter().any(|b| b.name == *name))?;
         let ([binding], None) = (&group.bindings[..], &group.until) else { return None };
         let [clause] = &binding.clauses[..] else { return None };
-        let read_once = self.counts.get(name) == Some(&1) && !self.module.outputs.contains(name);
+        let read_once = self.counts.get(name) == Some(&1) && !kept(self.module).contains(name);
         let has_sum = clause.body.insts.iter().any(|inst| as_sum(inst).is_some());
         let is_copy =
             matches!(&clause.body.insts[..], [inst] if matches!(inst.kind, InstKind::Read(_)));
-        if !(read_once && has_sum || is_copy) || clause.guard.is_some() || is_own(clause, name) {
+        let plain = clause.guard.is_none() && is_open(&clause.body) && !is_own(clause, name);
+        if !(plain && (is_copy || read_once && has_sum)) {
             return None;
         }
         let whole = binding.whole().ok()?;

@@ -36,6 +36,7 @@ use self::build::Build;
 use self::choose::{Order, choose};
 use self::expand::Expand;
 use self::size::Sizes;
+use crate::decide::kept;
 
 /// What is done costs at most this part of what was there.
 const LEAST_GAIN: f64 = 0.5;
@@ -162,7 +163,16 @@ fn cheaper(
 /// Whether a clause has a sum that may be cheaper in another order.
 fn has_candidate(clause: &Clause) -> bool {
     let plain = clause.guard.is_none() && clause.domain.sets().len() == 1;
-    plain && clause.body.insts.iter().any(|inst| as_sum(inst).is_some())
+    plain && clause.body.insts.iter().any(|inst| as_sum(inst).is_some()) && is_open(&clause.body)
+}
+
+/// Whether what a body computes can be computed elsewhere: it has no tensors and no sizes of its own.
+fn is_open(body: &Region) -> bool {
+    let mut open = true;
+    body.for_each_inst(&mut |inst| {
+        open &= !matches!(inst.kind, InstKind::Group(_) | InstKind::Param { .. });
+    });
+    open
 }
 
 /// The sum that an instruction computes, if its terms may be added in any order.
@@ -186,7 +196,7 @@ fn as_sum(inst: &Inst) -> Option<&Reduction> {
 /// Removes bindings that nothing reads any more.
 fn remove_unread(module: &mut Module, spared: &[Ident]) {
     for name in spared.iter().rev() {
-        if !module.outputs.contains(name) && !reads(module).contains_key(name) {
+        if !kept(module).contains(name) && !reads(module).contains_key(name) {
             module.groups.retain(|group| group.bindings.iter().all(|b| b.name != *name));
         }
     }
