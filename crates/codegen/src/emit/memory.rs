@@ -368,6 +368,19 @@ impl<'c> Emit<'c, '_> {
         self.element(ty, data.into_pointer_value(), position)
     }
 
+    /// The place of an element of the first lane, which may not count: nothing is said about where it is.
+    pub(super) fn place_of_some(
+        &self,
+        buffer: usize,
+        position: IntValue<'c>,
+    ) -> Result<PointerValue<'c>> {
+        let pointer = self.context.ptr_type(Default::default());
+        let data = self.builder.build_load(pointer, self.buffers[buffer].data, "data")?;
+        let ty = self.memory_type(self.kernel.buffers[buffer].elem);
+        // SAFETY: it is used under the mask of the lanes that count.
+        Ok(unsafe { self.builder.build_gep(ty, data.into_pointer_value(), &[position], "place")? })
+    }
+
     /// The places of elements by their positions, one per lane. A lane that does not count may have any
     /// position, so nothing is said about its place.
     pub(super) fn places_at(

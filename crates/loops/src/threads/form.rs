@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use einlang_index::{MinMax, Quasi, Var};
+use einlang_index::{Facts, MinMax, Quasi, Var};
 
 use super::apart::Apart;
 use super::fence::insert_barriers;
@@ -194,7 +194,8 @@ impl Form<'_> {
 
     fn looped(&mut self, of: &Loop, scope: &mut Scope) -> Shared {
         let as_it_is = Stmt::Loop(Box::new(of.clone()));
-        if of.role.is_free() && !is_small(of, self.least_work / 4) && self.is_divisible(of, scope) {
+        let is_whole = of.role.is_free() && !is_small(of, self.least_work / 4);
+        if is_whole && !is_band(of, scope) && self.is_divisible(of, scope) {
             return Some((Stmt::Loop(Box::new(Loop { own: true, ..of.clone() })), true));
         }
         let holds_free = |block: &Block| {
@@ -294,6 +295,22 @@ fn put_team(mut stmts: Vec<Stmt>, out: &mut Vec<Stmt>, is_used: &dyn Fn(Var) -> 
     if binds.iter().any(|stmt| matches!(stmt, Stmt::Bind { var, .. } if is_used(*var))) {
         out.extend(binds);
     }
+}
+
+/// The most rounds of a band.
+const BAND: i64 = 8;
+
+/// Whether a loop is a narrow band that moves with loops around it, with a free loop inside that does not
+/// move. Its rounds would wander from thread to thread, and with them all that they left in caches; parts
+/// of the loop inside stay where they are.
+fn is_band(of: &Loop, scope: &Scope) -> bool {
+    let is_fixed = |range: &Range| scope.is_fixed(&range.lo) && scope.is_fixed(&range.hi);
+    let is_narrow = || {
+        let far = of.range.lo.add_constant(BAND);
+        far.is_ok_and(|far| of.range.hi.at_most(&far, &Facts::default()))
+    };
+    let [Stmt::Loop(inner)] = &of.body.stmts[..] else { return false };
+    inner.role.is_free() && !is_fixed(&of.range) && is_fixed(&inner.range) && is_narrow()
 }
 
 /// Whether a statement may stand between loops of a team.

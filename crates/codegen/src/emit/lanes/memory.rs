@@ -9,7 +9,7 @@ use einlang_tir::types::{Elem, ElemKind};
 use inkwell::IntPredicate;
 use inkwell::types::{BasicType, BasicTypeEnum, VectorType};
 use inkwell::values::{
-    BasicMetadataValueEnum, BasicValue, BasicValueEnum, InstructionValue, IntValue, PointerValue,
+    BasicMetadataValueEnum, BasicValue, BasicValueEnum, InstructionValue, IntValue,
     ValueKind, VectorValue,
 };
 
@@ -272,9 +272,9 @@ impl<'c> Emit<'c, '_> {
             true => position,
             false => self.add(position, self.i64(1 - i64::from(width)))?,
         };
-        let place = self.place(buffer, first)?;
         let value = match mask {
             None => {
+                let place = self.place(buffer, first)?;
                 let value = self.builder.build_load(ty, place, "elements")?;
                 if let BasicValueEnum::VectorValue(value) = value {
                     if let Some(load) = value.as_instruction() {
@@ -287,6 +287,7 @@ impl<'c> Emit<'c, '_> {
             }
             Some(mask) => {
                 let mask = if up { mask } else { self.reversed(mask, width)? };
+                let place = self.place_of_some(buffer, first)?;
                 let args = [place.into(), mask.into(), ty.const_zero().into()];
                 self.masked(
                     buffer,
@@ -414,8 +415,7 @@ impl<'c> Emit<'c, '_> {
         }
         match self.positions(number, &along, width)? {
             Position::Run(position, true) => {
-                let place = self.place(number, position)?;
-                self.store_run(number, place, value)
+                self.store_run(number, position, value)
             }
             Position::Run(position, false) => {
                 let position = self.index_lanes(position, -1, width)?;
@@ -429,13 +429,15 @@ impl<'c> Emit<'c, '_> {
     fn store_run(
         &self,
         buffer: usize,
-        place: PointerValue<'c>,
+        position: IntValue<'c>,
         value: VectorValue<'c>,
     ) -> Result<()> {
         let Some(mask) = self.lanes.as_ref().and_then(|lanes| lanes.mask) else {
+            let place = self.place(buffer, position)?;
             let store = self.builder.build_store(place, value)?;
             return self.unaligned(buffer, store);
         };
+        let place = self.place_of_some(buffer, position)?;
         let types = [value.get_type().as_basic_type_enum(), place.get_type().into()];
         let args = [value.into(), place.into(), mask.into()];
         self.masked(buffer, "llvm.masked.store", &types, &args, 2)?;

@@ -11,6 +11,7 @@
 //! |---|---|
 //! | `steps.rs` | how index expressions change from lane to lane |
 //! | `check.rs` | which loops can be emitted like that; the others stay scalar |
+//! | `heads.rs` | where vectors of stencils begin, so that they are aligned |
 //! | `large.rs` | which bodies are emitted once |
 //! | `memory.rs` | loads, stores and tests of subscripts |
 //! | `ahead.rs` | rows that lanes fill, and panels that are fetched before they are needed |
@@ -24,6 +25,7 @@
 mod ahead;
 mod check;
 mod extremes;
+mod heads;
 mod large;
 mod memory;
 mod op;
@@ -82,6 +84,9 @@ impl<'c> Emit<'c, '_> {
                 self.jump(end)?;
             }
             true => self.masked_vectors(of, width, var, hi, end)?,
+            false if let Some(stored) = self.stored(of, width) => {
+                self.aligned_vectors(of, (lo, hi), stored, width, end)?;
+            }
             false => self.whole_vectors(of, width, var, hi, end)?,
         }
         self.at(end);
