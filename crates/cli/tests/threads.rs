@@ -146,9 +146,27 @@ let end = sum[i in 0..n, j in 0..n](x[199999, i, j]);
 print(end);
 ";
 
+/// A stencil, whose threads follow each other as a wave.
+const LONG_WAVE: &str = "let n = 300;
+let x[0, i in 0..n, j in 0..n] = (i + j) as f32;
+let x[t in 1..200000, i in 0..n, j in 0..n] = x[t - 1, i, j];
+let x[t in 1..200000, i in 1..n - 1, j in 1..n - 1] = x[t - 1, i - 1, j] * 0.5 + x[t - 1, i, j + 1] * 0.5;
+let end = sum[i in 0..n, j in 0..n](x[199999, i, j]);
+print(end);
+";
+
 #[test]
 fn limits_end_teams() {
-    let world = MemoryWorld::new().with("main.ein", format!("fn main() {{\n{LONG}}}\n"));
+    ends(LONG);
+}
+
+#[test]
+fn limits_end_waves() {
+    ends(LONG_WAVE);
+}
+
+fn ends(program: &str) {
+    let world = MemoryWorld::new().with("main.ein", format!("fn main() {{\n{program}}}\n"));
     let executable = build(&world);
     let native = native(Llvm::default());
     for n_threads in [1, 3] {
@@ -218,14 +236,18 @@ fn tiles_of_steps_change_nothing() {
     let world = MemoryWorld::new().with("main.ein", STENCILS.to_owned());
     let executable = build(&world);
     let (plain, turns) = (native(Llvm::default()), native(Llvm::default().in_turns()));
-    for steps in [1, 7, 8, 21] {
+    for steps in [1, 7, 8, 21, 45] {
         let given = vec![("steps".to_owned(), Given::Text(steps.to_string()))];
         let right =
             run(&executable, &RunOptions { inputs: given.clone(), ..RunOptions::default() });
         assert!(right.is_ok(), "{right:?}");
-        for (n_threads, native) in [(1, &plain), (2, &plain), (2, &turns), (3, &turns)] {
+        for (n_threads, native) in [1, 2, 3, 2, 4, 2].map(|n| (n, &plain)) {
             let with = RunOptions { inputs: given.clone(), ..options(n_threads, native) };
             assert_eq!(right, run(&executable, &with), "{steps} steps on {n_threads} threads");
+        }
+        for n_threads in [2, 3] {
+            let with = RunOptions { inputs: given.clone(), ..options(n_threads, &turns) };
+            assert_eq!(right, run(&executable, &with), "{steps} steps on {n_threads} in turns");
         }
     }
 }

@@ -105,6 +105,12 @@ frame! {
     team: extern "C" fn(*mut c_void, Part, *mut c_void, i64) -> i64,
     /// `(env) -> go on`
     barrier: extern "C" fn(*mut c_void) -> i64,
+    /// `(env) -> threads that take part`
+    wave: extern "C" fn(*mut c_void) -> i64,
+    /// `(env, row, point) -> go on`
+    follow: extern "C" fn(*mut c_void, u64, i64) -> i64,
+    /// `(env, row, point, whether it was the last) -> done`
+    pass: extern "C" fn(*mut c_void, u64, i64, u64) -> i64,
     /// `(env, buffer, extents, bytes per dimension) -> place`
     own: extern "C" fn(*mut c_void, u64, *const i64, *const i64) -> i64,
 }
@@ -154,6 +160,9 @@ impl<'a, 'm> Services<'a, 'm> {
             next,
             team,
             barrier,
+            wave: barrier,
+            follow,
+            pass,
             own,
         }
     }
@@ -333,5 +342,14 @@ extern "C" fn own(env: *mut c_void, buffer: u64, extents: *const i64, _: *const 
 
 /// One thread waits for nobody.
 extern "C" fn barrier(_: *mut c_void) -> i64 {
+    1
+}
+
+/// One thread follows nobody.
+extern "C" fn follow(_: *mut c_void, _: u64, _: i64) -> i64 {
+    1
+}
+
+extern "C" fn pass(_: *mut c_void, _: u64, _: i64, _: u64) -> i64 {
     1
 }

@@ -101,6 +101,9 @@ fn take_part(common: &Common, team: &Team, number: usize) {
         next,
         team: nested,
         barrier,
+        wave,
+        follow,
+        pass,
         own,
         ..*outer
     };
@@ -148,6 +151,25 @@ extern "C" fn grow(env: *mut c_void, buffer: u64, axis: u64, extent: i64) -> i64
 
 extern "C" fn copy(env: *mut c_void, to: u64, from: u64) -> i64 {
     together(env, |services| frame::copy(services, to, from))
+}
+
+extern "C" fn wave(env: *mut c_void) -> i64 {
+    let member = member(env);
+    member.team.begin_wave(member.number) as i64
+}
+
+extern "C" fn follow(env: *mut c_void, row: u64, point: i64) -> i64 {
+    let member = member(env);
+    i64::from(member.team.follow(member.number, row, point))
+}
+
+extern "C" fn pass(env: *mut c_void, row: u64, point: i64, last: u64) -> i64 {
+    let member = member(env);
+    match last {
+        0 => member.team.pass(member.number, row, point),
+        _ => member.team.pass_row(member.number, row),
+    }
+    1
 }
 
 extern "C" fn barrier(env: *mut c_void) -> i64 {

@@ -47,6 +47,37 @@ fn rounds_stay_apart() {
     assert!(slots.iter().all(|slot| slot.load(Ordering::Relaxed) == n_rounds));
 }
 
+/// Rows of a wave: a point of a row comes after the same point of the row before, in waves one after the other.
+#[test]
+fn rows_follow_each_other() {
+    let (n_rows, n_points) = (23, 40);
+    for n_threads in [1, 2, 3, 5] {
+        let pool = Pool::default();
+        let done: Arc<Vec<AtomicUsize>> = Arc::new((0..n_rows).map(|_| AtomicUsize::new(0)).collect());
+        let of_work = Arc::clone(&done);
+        pool.run(
+            n_threads,
+            Arc::new(move |team: &Team, number| {
+                for wave in 0..20 {
+                    assert_eq!(team.begin_wave(number), n_threads);
+                    for row in (number..n_rows).step_by(n_threads) {
+                        for point in 0..n_points {
+                            assert!(team.follow(number, row as u64, point as i64 - 3));
+                            let far = wave * n_points + point;
+                            let before = row.checked_sub(1).map(|before| &of_work[before]);
+                            assert!(before.is_none_or(|b| b.load(Ordering::Relaxed) > far));
+                            of_work[row].store(far + 1, Ordering::Relaxed);
+                            team.pass(number, row as u64, point as i64 - 3);
+                        }
+                        team.pass_row(number, row as u64);
+                    }
+                }
+            }),
+        );
+        assert!(done.iter().all(|row| row.load(Ordering::Relaxed) == 20 * n_points));
+    }
+}
+
 #[test]
 fn a_stopped_team_waits_for_nobody() {
     let pool = Pool::default();

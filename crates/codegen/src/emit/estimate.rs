@@ -2,7 +2,9 @@
 //! bounds are then.
 
 use einlang_loops::ir::{Block, Combine, Loop, Range, Role, Stmt};
-use einlang_loops::threads::{FUNCTION, MOST_WORK, ONE_VECTOR, WAIT, is_function};
+use einlang_loops::threads::{
+    FOLLOW, FUNCTION, MOST_WORK, ONE_VECTOR, WAIT, is_for_wave, is_function,
+};
 use einlang_tir::op::Op;
 use inkwell::FloatPredicate;
 use inkwell::IntPredicate;
@@ -66,6 +68,7 @@ impl<'c> Emit<'c, '_> {
                     }
                     self.builder.build_float_mul(rounds, term, "work")?
                 }
+                Stmt::If { then, .. } if is_for_wave(then) => self.work(then)?,
                 Stmt::If { then, otherwise, .. } => {
                     let (a, b) = (self.work(then)?, self.work(otherwise)?);
                     self.builder.build_float_add(a, b, "work")?
@@ -92,6 +95,15 @@ impl<'c> Emit<'c, '_> {
             self.context.f64_type().const_float(at_once),
             "each",
         )?;
+        let each = match (of.role, of.body.stmts.first()) {
+            (Role::Wave, Some(Stmt::Loop(inner))) if of.own => {
+                let tiles = self.rounds_of(&inner.range)?;
+                let follow = self.context.f64_type().const_float(FOLLOW);
+                let follow = self.builder.build_float_mul(tiles, follow, "follow")?;
+                self.builder.build_float_sub(each, follow, "each")?
+            }
+            _ => each,
+        };
         Ok(self.builder.build_float_mul(rounds, each, "work")?)
     }
 

@@ -37,6 +37,7 @@ mod short;
 mod stmt;
 mod sums;
 mod team;
+mod wave;
 
 use std::collections::HashMap;
 
@@ -121,6 +122,7 @@ pub(crate) fn emit<'c>(
         round: None,
         terms: None,
         threads: None,
+        wave: None,
         pieces: Pieces::of(kernel),
         loops: Loops::default(),
         tables: Tables { checked, ..Tables::default() },
@@ -178,6 +180,8 @@ struct Emit<'c, 'k> {
     terms: Option<(Var, IntValue<'c>, IntValue<'c>)>,
     /// The threads, inside a team.
     threads: Option<team::Threads<'c>>,
+    /// The wave that is being emitted.
+    wave: Option<wave::Wave<'c>>,
     pieces: Pieces<'c>,
     /// The loops of the function that is being emitted.
     loops: Loops,

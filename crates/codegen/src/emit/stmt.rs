@@ -1,6 +1,6 @@
 //! Statements, branches and loops.
 
-use einlang_loops::ir::{Block, BufferId, Condition, Loop, Operand, Stmt, Subscript, UntilLoop};
+use einlang_loops::ir::{Block, BufferId, Condition, Loop, Operand, Role, Stmt, Subscript, UntilLoop};
 use einlang_tir::region::Value;
 use einlang_tir::types::{ElemKind, Ident};
 use inkwell::IntPredicate;
@@ -206,6 +206,9 @@ impl<'c> Emit<'c, '_> {
     }
 
     fn rounds_of_loop(&mut self, of: &Loop) -> Result<()> {
+        if let Some(threads) = self.threads.filter(|_| of.role == Role::Wave) {
+            return self.wave(of, threads);
+        }
         if self.lanes.is_none()
             && !self.tables.checked
             && let Some(width) = has_lanes(self.kernel, of)
@@ -239,7 +242,7 @@ impl<'c> Emit<'c, '_> {
         let round = self.round.replace(range.var);
         match (&of.until, &open) {
             (Some(until), Some(open)) => self.open_round(of, until, open, var, end)?,
-            _ => self.stmts(&of.body)?,
+            _ => self.behind(of)?,
         }
         self.round = round;
         self.before.remove(&range.var);

@@ -64,6 +64,7 @@ pub(super) fn group_is_legal(
     let dependences = dependences(module, group);
     let windows = needed_windows(group, schedule, &dependences, observers, facts);
     let private = private_dimensions(group, schedule, &dependences, observers, facts);
+    let waves = has_wave(&schedule.nest);
     let kept = schedule.tensors.iter().zip(windows.iter().zip(&private));
     let kept = kept.zip(&group.bindings).all(|((tensor, (windows, private)), binding)| {
         let enough = |list: &[(usize, i64)], axis: usize, width: i64| {
@@ -71,7 +72,8 @@ pub(super) fn group_is_legal(
         };
         let stored = || is_stored(group, binding, observers, facts);
         let rings = tensor.storage.iter().enumerate().filter_map(|(axis, layout)| match layout {
-            Layout::Mod(width) if enough(private, axis, *width) && stored() => None,
+            // Threads would meet in what each tile uses for itself.
+            Layout::Mod(width) if !waves && enough(private, axis, *width) && stored() => None,
             Layout::Mod(width) => Some(enough(windows, axis, *width)),
             Layout::Full | Layout::Open => None,
         });
@@ -115,11 +117,29 @@ fn has_rank(group: &Group, nest: &Nest) -> bool {
             let inside: BTreeSet<Statement> = statements(inner).into_iter().collect();
             let named: BTreeSet<Statement> = forms.iter().map(|form| form.0).collect();
             let fits = !(tile.is_some() && matches!(role, Role::Lane(_) | Role::Unroll(_)));
+            let fits = fits && (*role != Role::Wave || is_wave(nest));
             fits && inside == named
                 && forms.len() == named.len()
                 && forms.iter().all(|(s, form)| form.coefficients.len() == rank(*s))
                 && has_rank(group, inner)
         }
+    }
+}
+
+/// Whether a loop can be a wave. Of two loops over tiles, one in the other, both carry every dependence, and
+/// windows under tiles are overwritten along both ([`super::reuse`]): a tile has to do only with such that are
+/// not behind it in either.
+fn is_wave(nest: &Nest) -> bool {
+    let Nest::Loop { tile: Some(_), role: Role::Wave, inner, .. } = nest else { return false };
+    matches!(**inner, Nest::Loop { tile: Some(_), role: Role::Seq, .. })
+}
+
+/// Whether a nest has a wave.
+fn has_wave(nest: &Nest) -> bool {
+    match nest {
+        Nest::Points { .. } => false,
+        Nest::Phases(phases) => phases.iter().any(has_wave),
+        Nest::Loop { role, inner, .. } => *role == Role::Wave || has_wave(inner),
     }
 }
 

@@ -102,7 +102,7 @@ fn is_stored_again(nest: &Nest, place: &Place) -> bool {
     let steps = own_form(forms, place.at).and_then(|form| form.coefficients.get(place.dimension));
     match steps {
         Some(0) => is_stored_again(inner, place),
-        Some(1..) if *role == Role::Seq => tile.is_none() || is_stored_again(inner, place),
+        Some(1..) if !role.is_free() => tile.is_none() || is_stored_again(inner, place),
         _ => false,
     }
 }

@@ -3,7 +3,8 @@
 //! A step of a stencil reads and writes whole planes, which are larger than caches, and does little with
 //! each element. Tiles over time and over the first axis of the plane, skewed by how far a step looks, take
 //! [`STEPS`] steps for each band of rows while these are in a cache. Inside a tile steps follow each other as
-//! before, and threads divide each of them.
+//! before. Threads take whole rounds of time as a wave, each behind the one before; where there are few rounds,
+//! they divide each step.
 //!
 //! Invariant: what is proposed was proved like a schedule from a file.
 
@@ -60,10 +61,10 @@ pub(super) fn tile_steps(
         return None;
     }
     let rows = if rank == 3 { ROWS } else { PLANES };
-    let looped = |forms: Vec<(Statement, Form)>, tile, inner| Nest::Loop {
+    let looped = |forms: Vec<(Statement, Form)>, tile, role, inner| Nest::Loop {
         forms,
         tile,
-        role: Role::Seq,
+        role,
         inner: Box::new(inner),
     };
     (1..=FARTHEST).find_map(|skew| {
@@ -71,10 +72,10 @@ pub(super) fn tile_steps(
         (coefficients[0], coefficients[1]) = (skew, 1);
         let form = Form { coefficients, offset: 0 };
         let skewed = of.iter().map(|statement| (*statement, form.clone())).collect();
-        let steps = looped(time.clone(), None, (**inner).clone());
-        let band = looped(skewed, Some(rows), steps);
+        let steps = looped(time.clone(), None, Role::Seq, (**inner).clone());
+        let band = looped(skewed, Some(rows), Role::Seq, steps);
         let mut changed = decided.clone();
-        changed.nest = looped(time.clone(), Some(STEPS), band);
+        changed.nest = looped(time.clone(), Some(STEPS), Role::Wave, band);
         group_is_legal(module, group, &changed, observers, &module.facts()).then_some(changed)
     })
 }

@@ -354,6 +354,7 @@ pub(crate) fn parse_role(cursor: &mut Cursor<'_>) -> Parsed<Role> {
     match &cursor.name()?[..] {
         "seq" => Ok(Role::Seq),
         "par" => Ok(Role::Par),
+        "wave" => Ok(Role::Wave),
         what @ ("lane" | "unroll") => match (cursor.number()?, what) {
             (width @ 2..=MOST_AT_ONCE, "lane") => Ok(Role::Lane(width as u32)),
             (rounds @ 2..=MOST_AT_ONCE, _) => Ok(Role::Unroll(rounds as u32)),
@@ -363,6 +364,6 @@ pub(crate) fn parse_role(cursor: &mut Cursor<'_>) -> Parsed<Role> {
             block @ 1..=MOST_TERMS => Ok(Role::Terms(block as u32)),
             _ => cursor.fail("a block has 1 to 65536 terms"),
         },
-        _ => cursor.fail("expected `seq`, `par`, `lane`, `unroll` or `terms`"),
+        _ => cursor.fail("expected `seq`, `par`, `lane`, `unroll`, `terms` or `wave`"),
     }
 }

@@ -219,6 +219,7 @@ impl Reader<'_> {
             Role::Lane(width) => (2, width),
             Role::Unroll(rounds) => (3, rounds),
             Role::Terms(block) => (4, block),
+            Role::Wave => (5, 0),
         };
         self.say(&[role, i64::from(width), i64::from(of.own)]);
         let outside = self.bound.len();

@@ -296,5 +296,6 @@ pub(crate) fn show_role(role: Role) -> String {
         Role::Lane(width) => format!("lane {width}"),
         Role::Unroll(rounds) => format!("unroll {rounds}"),
         Role::Terms(block) => format!("terms {block}"),
+        Role::Wave => "wave".to_owned(),
     }
 }

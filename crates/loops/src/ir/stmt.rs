@@ -94,12 +94,15 @@ pub enum Role {
     /// One after the other, each for so many terms of the sums inside, which go on where the round before
     /// left them; `block_terms` makes as many rounds as there are blocks of terms.
     Terms(u32),
+    /// One after the other, but the threads of a team may run several at once: a round of the loop inside
+    /// begins when the round before has ended all of its own up to there.
+    Wave,
 }
 
 impl Role {
     /// Whether the rounds may run in any order.
     pub fn is_free(self) -> bool {
-        !matches!(self, Role::Seq | Role::Terms(_))
+        !matches!(self, Role::Seq | Role::Terms(_) | Role::Wave)
     }
 
     /// How many rounds stay with one thread where a loop is divided, counted from the first.

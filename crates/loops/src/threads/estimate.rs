@@ -18,6 +18,9 @@ pub const FUNCTION: f64 = 24.0;
 /// What waiting for each other costs.
 pub const WAIT: f64 = 12_000.0;
 
+/// What looking how far another thread is costs, for each tile of a wave.
+pub const FOLLOW: f64 = 1_000.0;
+
 /// More lanes than these are several vectors.
 pub const ONE_VECTOR: u32 = 16;
 
@@ -28,6 +31,11 @@ pub const MOST_WORK: f64 = 1e15;
 pub fn is_function(op: Op) -> bool {
     let cheap = matches!(op, Op::Sqrt | Op::Exp | Op::Log);
     (Op::Cbrt..=Op::Lgamma).contains(&op) && !cheap || op == Op::Pow
+}
+
+/// Whether a block is a wave that stands for what is done where there are enough rounds.
+pub fn is_for_wave(block: &Block) -> bool {
+    matches!(&block.stmts[..], [Stmt::Loop(of)] if of.own && of.role == Role::Wave)
 }
 
 /// What the variables of bounds are, as far as that is known.
@@ -63,6 +71,14 @@ impl Known {
         Some(hi.saturating_sub(lo).max(0) as f64)
     }
 
+    /// How many rounds the loop inside a loop has.
+    fn rounds_inside(&mut self, of: &Loop) -> Option<f64> {
+        match of.body.stmts.first() {
+            Some(Stmt::Loop(inner)) => self.rounds(&inner.range),
+            _ => None,
+        }
+    }
+
     /// The work of a block less what threads wait in it; nothing if that may be any number that is not
     /// negative.
     pub(super) fn work(&mut self, block: &Block) -> Option<f64> {
@@ -96,6 +112,7 @@ impl Known {
                 let term = self.work(&fold.body)? + combined?;
                 times(rounds, term)
             }
+            Stmt::If { then, .. } if is_for_wave(then) => self.work(then),
             Stmt::If { then, otherwise, .. } => Some(self.work(then)? + self.work(otherwise)?),
             _ => Some(1.0),
         }
@@ -108,7 +125,11 @@ impl Known {
             _ => 1.0,
         };
         let each = self.work(&of.body)? / at_once;
-        times(rounds, each)
+        let follows = match of.role {
+            Role::Wave if of.own => self.rounds_inside(of).map(|tiles| tiles * FOLLOW),
+            _ => Some(0.0),
+        };
+        times(rounds, each - follows?)
     }
 }
 

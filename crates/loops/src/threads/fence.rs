@@ -12,6 +12,7 @@ use einlang_index::{MinMax, Var};
 use super::apart::{Apart, Between};
 use super::memory::is_private;
 use super::places::{Access, Scope};
+use super::waves::is_wave;
 use crate::ir::{Block, BufferId, Condition, Loop, Stmt, blocks, each_stmt};
 
 /// Sections that may run at the same time as what follows, each once.
@@ -168,12 +169,14 @@ impl<'a, 'k> Fence<'a, 'k> {
     /// A loop whose rounds are divided.
     fn owned(&mut self, of: &Loop, scope: &Scope) -> Option<Section> {
         let (var, mut accesses) = self.apart.walk.rounds(of, scope)?;
-        let once = is_once(of);
-        if !once && !self.apart.are_rounds_apart(&accesses, var, &scope.bound) {
+        let (once, wave) = (is_once(of), of.own && is_wave(of));
+        if !once && !wave && !self.apart.are_rounds_apart(&accesses, var, &scope.bound) {
             return None;
         }
         accesses.retain(|access| self.stored.contains(&access.buffer));
+        // Nobody else knows which thread runs which round of a wave.
         let bounds = scope.resolved(&of.range.lo).zip(scope.resolved(&of.range.hi));
+        let bounds = bounds.filter(|_| !wave);
         let owner = Owner { var, bounds, grain: of.role.grain(), once };
         Some(Section { accesses, owner: Some(owner) })
     }

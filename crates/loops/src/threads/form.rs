@@ -13,6 +13,7 @@ use super::apart::Apart;
 use super::fence::insert_barriers;
 use super::memory::is_private;
 use super::places::Scope;
+use super::waves::{is_wave, wave_or};
 use super::work::is_small;
 use super::worth::{Around, Left};
 use crate::ir::{
@@ -210,7 +211,10 @@ impl Form<'_> {
             self.apart.walk.bind_range(&of.range, &mut inside);
             inside.loops.push(of.range.var);
             if let Some((body, true)) = self.body(&of.body, &mut inside) {
-                return Some((Stmt::Loop(Box::new(Loop { body, ..of.clone() })), true));
+                let role = if of.role == Role::Wave { Role::Seq } else { of.role };
+                let divided = Stmt::Loop(Box::new(Loop { body, role, ..of.clone() }));
+                let wave = is_wave(of).then(|| wave_or(of, divided.clone())).flatten();
+                return Some((wave.unwrap_or(divided), true));
             }
         }
         self.left_to_one(&as_it_is, scope)

@@ -5,6 +5,7 @@
 //! same part of a loop wherever a loop has the same bounds; where it only meets its own stores, there is
 //! no barrier. Reductions are never divided, so nothing that is computed depends on how many threads
 //! there are.
+//! Waves, whose order was proved with the schedule, need no barriers inside: threads follow each other.
 //!
 //! | file | does |
 //! |---|---|
@@ -12,6 +13,7 @@
 //! | `fence.rs` | `fence`: barriers, inserted and checked |
 //! | `places.rs`, `apart.rs`, `span.rs` | which places are touched, and whether two accesses can meet |
 //! | `fewer.rs` | less to ask about places |
+//! | `waves.rs` | loops over tiles that threads follow each other through |
 //! | `memory.rs`, `work.rs` | memory of one thread, and loops that are too small |
 //! | `estimate.rs`, `worth.rs` | what statements cost, and whether threads are worth it for them |
 //!
@@ -26,13 +28,16 @@ mod form;
 mod memory;
 mod places;
 mod span;
+mod waves;
 mod work;
 mod worth;
 
 use einlang_index::Var;
 
 use self::apart::Apart;
-pub use self::estimate::{FUNCTION, MOST_WORK, ONE_VECTOR, WAIT, is_function};
+pub use self::estimate::{
+    FOLLOW, FUNCTION, MOST_WORK, ONE_VECTOR, WAIT, is_for_wave, is_function,
+};
 use self::fence::check_barriers;
 use self::form::{Form, last_uses};
 pub use self::memory::{MOST_ON_STACK, is_private as is_of_thread};

@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex};
 /// How often a thread looks before it sleeps, some microseconds.
 const LOOKS: u32 = 400;
 
-/// A number that only grows, and those that sleep until it does.
+/// A number that only grows until it begins again, and those that sleep until it does.
 #[derive(Debug, Default)]
 pub(super) struct Gate {
     value: AtomicU64,
@@ -24,6 +24,17 @@ impl Gate {
     pub(super) fn advance(&self) {
         self.value.fetch_add(1, Ordering::SeqCst);
         self.ring();
+    }
+
+    /// Makes the number at least so large, and wakes everybody. Only one thread does so.
+    pub(super) fn raise(&self, value: u64) {
+        self.value.fetch_max(value, Ordering::SeqCst);
+        self.ring();
+    }
+
+    /// Begins again with nothing. Nobody waits.
+    pub(super) fn reset(&self) {
+        self.value.store(0, Ordering::SeqCst);
     }
 
     /// Wakes those that sleep, to look at what they wait for once more.

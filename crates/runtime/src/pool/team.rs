@@ -14,6 +14,8 @@ pub struct Team {
     /// Counts how often everybody was there.
     met: Gate,
     patient: bool,
+    /// How far each thread is in a wave.
+    reached: Box<[Gate]>,
     /// Whose turn it is, if threads run one after the other.
     turns: Option<Turns>,
 }
@@ -23,7 +25,8 @@ impl Team {
         let turns = in_turns.then(|| Turns::new(n_threads));
         let n_waiting = AtomicUsize::new(0);
         let stopped = AtomicBool::new(false);
-        Team { n_threads, n_waiting, stopped, met: Gate::default(), patient, turns }
+        let reached = (0..n_threads).map(|_| Gate::default()).collect();
+        Team { n_threads, n_waiting, stopped, met: Gate::default(), patient, reached, turns }
     }
 
     /// How many threads there are.
@@ -62,10 +65,42 @@ impl Team {
         !self.is_stopped()
     }
 
+    /// Begins a wave, whose rows threads take in turns: how many of them take part, or none if somebody
+    /// stopped the work. Threads that run one after the other cannot follow each other.
+    pub fn begin_wave(&self, number: usize) -> usize {
+        let all_left = self.barrier(number);
+        self.reached.get(number).into_iter().for_each(Gate::reset);
+        let n_threads = if self.turns.is_some() { 1 } else { self.n_threads };
+        if all_left && self.barrier(number) { n_threads } else { 0 }
+    }
+
+    /// Waits until the row before was passed up to a point, which this row has come to. False if somebody
+    /// stopped the work.
+    pub fn follow(&self, number: usize, row: u64, point: i64) -> bool {
+        let n_threads = if self.turns.is_some() { 1 } else { self.n_threads };
+        let before = self.reached.get((number + n_threads - 1) % n_threads);
+        if let (Some(before), Some(row)) = (before, row.checked_sub(1)) {
+            let far = passed(row, point);
+            before.wait(self.patient, |now| now >= far || self.is_stopped());
+        }
+        !self.is_stopped()
+    }
+
+    /// A point of a row was passed.
+    pub fn pass(&self, number: usize, row: u64, point: i64) {
+        self.reached.get(number).into_iter().for_each(|gate| gate.raise(passed(row, point)));
+    }
+
+    /// A whole row was passed.
+    pub fn pass_row(&self, number: usize, row: u64) {
+        self.reached.get(number).into_iter().for_each(|gate| gate.raise((row + 1) << 32));
+    }
+
     /// Ends the work: threads that wait, and those that come to wait, go on at once.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
         self.met.ring();
+        self.reached.iter().for_each(Gate::ring);
         self.turns.iter().for_each(Turns::ring);
     }
 
@@ -73,4 +108,11 @@ impl Team {
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::SeqCst)
     }
+}
+
+/// A point of a row, as a number that grows along rows and from row to row. No tensor has more rows or points
+/// than fit.
+fn passed(row: u64, point: i64) -> u64 {
+    let point = point.clamp(i64::from(i32::MIN), i64::from(i32::MAX - 1)) - i64::from(i32::MIN);
+    (row << 32) + point as u64 + 1
 }
