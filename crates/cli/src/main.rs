@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-/// Checking allocates many small values for a short time, which this allocator is made for.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: einlang_runtime::memory::Allocator = einlang_runtime::memory::Allocator;
 
 fn main() -> ExitCode {
+    einlang_runtime::memory::keep_for_a_while();
     ExitCode::from(einlang_cli::main(std::env::args_os().collect()))
 }

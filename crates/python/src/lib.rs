@@ -33,11 +33,12 @@ use pyo3::prelude::*;
 
 /// Large results get memory that was used before, and that begins with a cache line.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: einlang_runtime::memory::Allocator = einlang_runtime::memory::Allocator;
 
 /// The compiled part of the package `einlang`.
 #[pymodule]
 fn _einlang(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    einlang_runtime::memory::keep_for_a_while();
     module.add_class::<unit::Unit>()?;
     module.add_class::<function::Function>()?;
     module.add_class::<program::Program>()?;

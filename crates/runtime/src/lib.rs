@@ -7,6 +7,7 @@
 //! | [`formats`] | npy, npz, csv, safetensors, png, pgm and text, read and written |
 //! | [`mod@cache`] | a folder of things that took long to make |
 //! | [`files`] | reading within a limit, writing as a whole or not at all |
+//! | [`memory`] | the allocator of processes that run programs |
 //! | [`permits`] | which paths a program may read and write |
 //! | [`pool`] | threads that stay, teams of them, barriers |
 //! | [`error`] | what can go wrong, as data |
@@ -20,6 +21,7 @@ pub mod cache;
 pub mod error;
 pub mod files;
 pub mod formats;
+pub mod memory;
 pub mod permits;
 pub mod pool;
 

@@ -3,7 +3,7 @@
 
 use einlang_loops::ir::{Block, Combine, Loop, Range, Role, Stmt};
 use einlang_loops::threads::{
-    FOLLOW, FUNCTION, MOST_WORK, ONE_VECTOR, WAIT, is_for_wave, is_function,
+    EXPONENTIAL, FOLLOW, FUNCTION, MOST_WORK, ONE_VECTOR, WAIT, is_for_wave, is_function,
 };
 use einlang_tir::op::Op;
 use inkwell::FloatPredicate;
@@ -34,7 +34,11 @@ impl<'c> Emit<'c, '_> {
         for stmt in &block.stmts {
             let more = match stmt {
                 Stmt::Op { op, .. } => {
-                    plain += if is_function(*op) { FUNCTION } else { 1.0 };
+                    plain += match op {
+                        Op::Exp | Op::Log => EXPONENTIAL,
+                        op if is_function(*op) => FUNCTION,
+                        _ => 1.0,
+                    };
                     continue;
                 }
                 Stmt::Barrier => {

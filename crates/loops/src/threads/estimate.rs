@@ -15,8 +15,11 @@ use crate::ir::{Block, Combine, Loop, Range, Role, Stmt};
 /// What an operation costs that is a function of its own.
 pub const FUNCTION: f64 = 24.0;
 
+/// What an exponential or a logarithm costs, which is written out.
+pub const EXPONENTIAL: f64 = 12.0;
+
 /// What waiting for each other costs.
-pub const WAIT: f64 = 12_000.0;
+pub const WAIT: f64 = 6_000.0;
 
 /// What looking how far another thread is costs, for each tile of a wave.
 pub const FOLLOW: f64 = 1_000.0;
@@ -88,6 +91,7 @@ impl Known {
 
     pub(super) fn of_stmt(&mut self, stmt: &Stmt) -> Option<f64> {
         match stmt {
+            Stmt::Op { op: Op::Exp | Op::Log, .. } => Some(EXPONENTIAL),
             Stmt::Op { op, .. } if is_function(*op) => Some(FUNCTION),
             Stmt::Barrier => Some(-WAIT),
             Stmt::Bind { var, expr } => {
