@@ -53,7 +53,8 @@ fn rows_follow_each_other() {
     let (n_rows, n_points) = (23, 40);
     for n_threads in [1, 2, 3, 5] {
         let pool = Pool::default();
-        let done: Arc<Vec<AtomicUsize>> = Arc::new((0..n_rows).map(|_| AtomicUsize::new(0)).collect());
+        let done: Arc<Vec<AtomicUsize>> =
+            Arc::new((0..n_rows).map(|_| AtomicUsize::new(0)).collect());
         let of_work = Arc::clone(&done);
         pool.run(
             n_threads,

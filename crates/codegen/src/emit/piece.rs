@@ -107,7 +107,9 @@ fn columns(lists: &[Vec<Option<Affine>>]) -> Vec<Option<u32>> {
 /// Whether a loop may become a piece; inside of others, only one that does enough for a call.
 fn is_candidate(of: &Loop, inside: bool) -> bool {
     let is_nest = of.body.stmts.iter().any(|stmt| matches!(stmt, Stmt::Loop(_)));
-    of.role != Role::Wave && (of.own || of.role.is_free()) && (!inside || is_nest || weight(&of.body, 1) >= LEAST)
+    of.role != Role::Wave
+        && (of.own || of.role.is_free())
+        && (!inside || is_nest || weight(&of.body, 1) >= LEAST)
 }
 
 impl<'c> Emit<'c, '_> {

@@ -1,6 +1,8 @@
 //! Statements, branches and loops.
 
-use einlang_loops::ir::{Block, BufferId, Condition, Loop, Operand, Role, Stmt, Subscript, UntilLoop};
+use einlang_loops::ir::{
+    Block, BufferId, Condition, Loop, Operand, Role, Stmt, Subscript, UntilLoop,
+};
 use einlang_tir::region::Value;
 use einlang_tir::types::{ElemKind, Ident};
 use inkwell::IntPredicate;

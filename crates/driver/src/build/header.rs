@@ -90,7 +90,9 @@ pub(super) fn source(name: &str, frame: &[&str], functions: &str) -> Result<Stri
                 ("void (*".to_owned(), format!("(void (*)(void))service_{field}"))
             }
             // Code in libraries has no teams.
-            "team" | "barrier" | "wave" | "follow" | "pass" => ("void (*".to_owned(), "0".to_owned()),
+            "team" | "barrier" | "wave" | "follow" | "pass" => {
+                ("void (*".to_owned(), "0".to_owned())
+            }
             other => return Err(other.to_owned()),
         };
         let end = if ty.ends_with("(*") { ")(void)" } else { "" };

@@ -74,6 +74,7 @@ pub(crate) use extremes::Extremes;
 pub use functions::store_functions;
 pub use join::join_producers;
 pub use legal::is_legal;
+pub(crate) use observers::extended;
 pub(crate) use products::{fuse_steps, fuse_terms};
 pub use replay::find_replays;
 pub(crate) use replay::{end_of_sum, is_about_terms, is_fixed, prepare_sweeps, sum_of, sum_over};

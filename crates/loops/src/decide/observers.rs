@@ -94,7 +94,7 @@ impl Observers {
 }
 
 /// The points of `outer` with further dimensions; where that gives up, more points.
-pub(super) fn extended(outer: &Domain, inner: &Domain) -> Domain {
+pub(crate) fn extended(outer: &Domain, inner: &Domain) -> Domain {
     let dims: Vec<_> = outer.dims().iter().chain(inner.dims()).copied().collect();
     let mut sets = Vec::new();
     for a in outer.sets() {

@@ -13,7 +13,7 @@ use einlang_tir::region::{Arg, Inst, InstKind, Read, Region, Subscript as Place,
 use einlang_tir::types::{Elem, Ident};
 
 use super::{Lower, NotLowered, Part, Result};
-use crate::decide::Extremes;
+use crate::decide::{Extremes, extended};
 use crate::ir::{Access, Block, BufferId, Condition, Stmt, Subscript};
 
 impl Lower<'_> {
@@ -335,16 +335,4 @@ pub(crate) fn index_of(subscript: &Place) -> Option<Quasi> {
         }
         Place::Value(_) => None,
     }
-}
-
-/// The points of `outer` with further dimensions; where that gives up, more points.
-fn extended(outer: &Domain, inner: &Domain) -> Domain {
-    let dims: Vec<_> = outer.dims().iter().chain(inner.dims()).copied().collect();
-    let mut sets = Vec::new();
-    for a in outer.sets() {
-        for b in inner.sets() {
-            sets.push(a.intersect(b).unwrap_or_else(|_| a.clone()));
-        }
-    }
-    Domain::of_sets(dims, sets)
 }

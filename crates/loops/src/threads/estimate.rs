@@ -69,7 +69,7 @@ impl Known {
     }
 
     /// How many rounds a range has; its index gets the middle value.
-    fn rounds(&mut self, range: &Range) -> Option<f64> {
+    pub(super) fn rounds(&mut self, range: &Range) -> Option<f64> {
         let (lo, hi) = self.bind(range.var, &range.lo, &range.hi)?;
         Some(hi.saturating_sub(lo).max(0) as f64)
     }

@@ -196,7 +196,8 @@ impl Form<'_> {
     fn looped(&mut self, of: &Loop, scope: &mut Scope) -> Shared {
         let as_it_is = Stmt::Loop(Box::new(of.clone()));
         let is_whole = of.role.is_free() && !is_small(of, self.least_work / 4);
-        if is_whole && !is_band(of, scope) && self.is_divisible(of, scope) {
+        let is_outer = is_whole && !is_band(of, scope) && !self.is_for_one_thread(of);
+        if is_outer && self.is_divisible(of, scope) {
             return Some((Stmt::Loop(Box::new(Loop { own: true, ..of.clone() })), true));
         }
         let holds_free = |block: &Block| {
@@ -218,6 +219,16 @@ impl Form<'_> {
             }
         }
         self.left_to_one(&as_it_is, scope)
+    }
+
+    /// Whether a loop has one round with the sizes that are known, and loops inside that may have more: a
+    /// small result of a long contraction is one block of rows.
+    fn is_for_one_thread(&self, of: &Loop) -> bool {
+        let mut has_free = false;
+        each_stmt(&of.body, &mut |stmt| {
+            has_free |= matches!(stmt, Stmt::Loop(of) if of.role == Role::Par);
+        });
+        has_free && self.around.n_rounds(&of.range) == Some(1.0)
     }
 
     /// Whether no two rounds of a loop touch a place in common that one of them stores to.

@@ -63,6 +63,11 @@ impl Around {
         self.bounds.truncate(depth);
     }
 
+    /// How many rounds a range has, if its bounds are known.
+    pub(super) fn n_rounds(&self, range: &Range) -> Option<f64> {
+        known(&self.sizes, &self.bounds).rounds(range)
+    }
+
     /// Which statements of a team threads are worth it for; nothing is written down if all are.
     pub(super) fn judge(&self, block: &Block, least: u64) -> Result<(), Left> {
         let divided = judge(&mut known(&self.sizes, &self.bounds), block, least);

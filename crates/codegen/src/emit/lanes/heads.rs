@@ -7,6 +7,7 @@
 
 use einlang_index::{Quasi, Var};
 use einlang_loops::ir::{Access, BufferId, Layout, Loop, Stmt, Subscript};
+use einlang_tir::types::Elem;
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{IntValue, PointerValue};
@@ -24,8 +25,8 @@ const VECTORS: i64 = 4;
 pub(super) type Stored<'l> = (BufferId, &'l [Quasi]);
 
 impl<'c> Emit<'c, '_> {
-    /// The store that vectors begin by: that of a body that does nothing but compute one float per lane
-    /// from elements side by side, some of them in several lanes.
+    /// The store that vectors begin by: that of a body that does nothing but compute one number per
+    /// lane from elements side by side, some of them in several lanes.
     pub(super) fn stored<'l>(&self, of: &'l Loop, width: u32) -> Option<Stored<'l>> {
         let var = of.range.var;
         let (mut stored, mut loaded) = (None, Vec::new());
@@ -49,13 +50,14 @@ impl<'c> Emit<'c, '_> {
         let is_whole = |buffer| of(buffer).dims.last().is_some_and(|d| d.layout == Layout::Full);
         let elem = of(buffer).elem;
         let fits = has_masks()
-            && elem.is_float()
+            && elem != Elem::Bool
             && i64::from(elem.bits() / 8 * width) == LINE
             && is_whole(buffer)
             && loaded.iter().all(|(buffer, _)| is_whole(*buffer));
         let are_neighbours = |(a, at): &(BufferId, Vec<&Quasi>), (b, other): &(_, Vec<&Quasi>)| {
             let (x, y) = (at.split_last(), other.split_last());
-            a == b && matches!((x, y), (Some((x, rest)), Some((y, others))) if x != y && rest == others)
+            a == b
+                && matches!((x, y), (Some((x, rest)), Some((y, others))) if x != y && rest == others)
         };
         let mut pairs = loaded.iter().enumerate();
         let has_neighbours =

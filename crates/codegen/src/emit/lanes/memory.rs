@@ -9,8 +9,8 @@ use einlang_tir::types::{Elem, ElemKind};
 use inkwell::IntPredicate;
 use inkwell::types::{BasicType, BasicTypeEnum, VectorType};
 use inkwell::values::{
-    BasicMetadataValueEnum, BasicValue, BasicValueEnum, InstructionValue, IntValue,
-    ValueKind, VectorValue,
+    BasicMetadataValueEnum, BasicValue, BasicValueEnum, InstructionValue, IntValue, ValueKind,
+    VectorValue,
 };
 
 use super::Lanes;
@@ -414,9 +414,7 @@ impl<'c> Emit<'c, '_> {
             value = self.builder.build_int_z_extend(value, ty, "bytes")?;
         }
         match self.positions(number, &along, width)? {
-            Position::Run(position, true) => {
-                self.store_run(number, position, value)
-            }
+            Position::Run(position, true) => self.store_run(number, position, value),
             Position::Run(position, false) => {
                 let position = self.index_lanes(position, -1, width)?;
                 self.scatter(number, position, value, width)
