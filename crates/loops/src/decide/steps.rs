@@ -17,9 +17,12 @@ use super::windows::Observers;
 use super::work::Works;
 use crate::schedule::{GroupSchedule, Layout, Nest, Role};
 
-/// The steps of a tile and the rows of a band of a plane with two axes, and of one with more.
-const ROWS: (i64, i64) = (8, 32);
-const PLANES: (i64, i64) = (4, 4);
+/// The steps of a tile.
+const STEPS: i64 = 8;
+
+/// The rows of a band of a plane with two axes, and of one with more.
+const ROWS: i64 = 32;
+const PLANES: i64 = 4;
 
 /// The farthest that a step looks.
 const FARTHEST: i64 = 2;
@@ -57,7 +60,7 @@ pub(super) fn tile_steps(
     if !fits {
         return None;
     }
-    let (n_steps, rows) = if rank == 3 { ROWS } else { PLANES };
+    let rows = if rank == 3 { ROWS } else { PLANES };
     let looped = |forms: Vec<(Statement, Form)>, tile, role, inner| Nest::Loop {
         forms,
         tile,
@@ -72,7 +75,7 @@ pub(super) fn tile_steps(
         let steps = looped(time.clone(), None, Role::Seq, (**inner).clone());
         let band = looped(skewed, Some(rows), Role::Seq, steps);
         let mut changed = decided.clone();
-        changed.nest = looped(time.clone(), Some(n_steps), Role::Wave, band);
+        changed.nest = looped(time.clone(), Some(STEPS), Role::Wave, band);
         group_is_legal(module, group, &changed, observers, &module.facts()).then_some(changed)
     })
 }
