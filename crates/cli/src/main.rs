@@ -7,5 +7,7 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    ExitCode::from(einlang_cli::main(std::env::args_os().collect()))
+    let code = einlang_cli::main(std::env::args_os().collect());
+    einlang_cli::leave(code);
+    ExitCode::from(code)
 }
