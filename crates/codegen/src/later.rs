@@ -117,7 +117,10 @@ impl Later {
         if state.closed {
             return;
         }
-        state.jobs.push_back(job);
+        match again {
+            true => state.jobs.push_front(job),
+            false => state.jobs.push_back(job),
+        }
         if state.running.is_none() {
             state.running = Some(again);
             let shared = Arc::clone(&self.shared);
@@ -137,8 +140,8 @@ impl Later {
         self.wait(|state| state.running.is_some());
     }
 
-    /// Drops what was not begun, and waits for what was: in any case, or if it was begun before. Whether
-    /// nothing is being done any more.
+    /// Drops what was not begun, and waits for what was begun if that is wanted in any case. What an earlier
+    /// process wanted too is done and waited for. Whether nothing is being done any more.
     pub(crate) fn end(&self, in_any_case: bool) -> bool {
         if !self.is_ours() {
             return true;
@@ -146,10 +149,16 @@ impl Later {
         let dropped = {
             let mut state = self.shared.state();
             state.closed = true;
-            std::mem::take(&mut state.jobs)
+            let (again, dropped): (VecDeque<Job>, VecDeque<Job>) =
+                std::mem::take(&mut state.jobs).into_iter().partition(|job| job.again);
+            state.jobs = again;
+            dropped
         };
         drop(dropped);
-        self.wait(|state| state.running.is_some_and(|again| again || in_any_case));
+        self.wait(|state| {
+            let is_wanted = |again| again || in_any_case || !state.jobs.is_empty();
+            state.running.is_some_and(is_wanted)
+        });
         self.shared.state().running.is_none()
     }
 
@@ -191,7 +200,7 @@ mod tests {
         later.settle();
         assert_eq!(receiver.try_iter().collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
         assert!(later.end(false));
-        later.push(false, move || drop(sender.send(10)));
+        later.push(false, move || sender.send(10).expect("somebody listens"));
         later.settle();
         assert!(receiver.try_recv().is_err(), "it has ended");
     }
@@ -212,5 +221,17 @@ mod tests {
         assert!(receiver.recv().is_err());
         drop(go);
         assert!(later.end(true));
+    }
+
+    #[test]
+    fn what_is_wanted_again_is_done() {
+        let later = Later::default();
+        let (sender, receiver) = mpsc::channel();
+        for number in 0..5 {
+            let sender = sender.clone();
+            later.push(true, move || sender.send(number).expect("somebody listens"));
+        }
+        assert!(later.end(false));
+        assert_eq!(receiver.try_iter().count(), 5);
     }
 }

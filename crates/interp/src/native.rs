@@ -41,8 +41,9 @@ pub trait NativeCompiler: fmt::Debug + Send + Sync {
     /// Waits until no code is being made in the background.
     fn settle(&self) {}
 
-    /// Begins no more code in the background, before the process ends, and waits for what is being made: in
-    /// any case, or if an earlier process had not the time for it. Whether none is being made any more.
+    /// Begins no more code in the background, before the process ends, and waits for what is being made if
+    /// that is wanted in any case. What an earlier process had not the time for is made and waited for.
+    /// Whether none is being made any more.
     fn end(&self, _in_any_case: bool) -> bool {
         true
     }
