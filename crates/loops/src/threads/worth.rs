@@ -144,3 +144,45 @@ fn judge(known: &mut Known, block: &Block, least: u64) -> Vec<bool> {
     let whole = won(&works);
     if whole >= 0.0 && whole >= in_parts { vec![true; works.len()] } else { divided }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::iter;
+
+    use super::*;
+    use crate::ir::parse_kernel;
+
+    const KERNEL: &str = "kernel part {
+  symbols k, n;
+  indices i, j;
+  size k = argument;
+  buffer 0 input n: i32[];
+  buffer 1 y: f32[full (n)] unset;
+  site 0 \"the size `n`\";
+  output 1;
+  body {
+    %0: i32 = load 0[] proved;
+    param n = %0 site 0;
+    alloc 1;
+    team {
+      loop i in (0, n) par own {
+        loop j in (0, k) seq {
+          store 1[(i)] = 1.0f32;
+        }
+      }
+      barrier;
+    }
+  }
+}
+";
+
+    #[test]
+    fn the_work_of_a_call_follows_from_its_numbers() {
+        let kernel = parse_kernel(KERNEL).expect("a kernel");
+        let n = || iter::once((BufferId(0), 100));
+        let work = work_of(&kernel, &[Some(1000)], n()).expect("all is known");
+        assert!((100_000.0..100_100.0).contains(&work), "{work}");
+        assert_eq!(work_of(&kernel, &[None], n()), None);
+        assert_eq!(work_of(&kernel, &[Some(1000)], iter::empty()), None);
+    }
+}
