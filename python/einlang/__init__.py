@@ -9,8 +9,11 @@ functions of a file as callables, and `check` says what is wrong with a text. `g
 libraries. Errors are subclasses of `EinlangError`.
 """
 
+import atexit
+import os
+
 from ._derivatives import grad, jacobian, jvp, value_and_grad, vjp
-from ._einlang import __version__, explain, has_native
+from ._einlang import __version__, explain, finish, has_native, settle
 from ._errors import (
     CoordinateError,
     DerivativeError,
@@ -37,6 +40,11 @@ from ._module import Function, Module, load, loads
 from ._options import Options
 from ._program import Program, check, compile, run
 from ._values import Record, Result, Variant
+
+# Machine code is made in the background, which must not go on while the process ends or is copied.
+atexit.register(finish)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=settle)
 
 __all__ = [
     "CoordinateError",

@@ -10,6 +10,12 @@ def main(args: list[str]) -> int: ...
 def explain(code: str) -> str | None:
     """The page of a diagnostic code, in Markdown; none if there is no such code."""
 
+def settle() -> None:
+    """Waits until no machine code is being made in the background."""
+
+def finish() -> None:
+    """Begins no more machine code in the background, and waits for what is being made."""
+
 def lent_address(array: Any) -> int | None: ...
 
 class Unit:

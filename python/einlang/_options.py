@@ -15,6 +15,9 @@ class Options:
     ``backend`` is ``"native"`` (machine code), ``"bytecode"`` (loops) or ``"interp"`` (point by point);
     ``checked`` makes integer overflow and NaN that appears errors; ``strict`` makes gaps errors;
     ``threads`` is how many machine code may run on (usually ``EINLANG_THREADS``, or all processors);
+    ``compile`` is ``"thorough"``, ``"quick"`` (code that is made in a fifth of the time and runs a few times
+    slower) or ``"tiered"`` (quick where thorough takes long, and thorough in the background), which is usual
+    unless ``EINLANG_COMPILE`` says otherwise; results do not depend on it;
     ``timeout`` is in seconds, ``max_memory`` in bytes; ``allow_read`` and ``allow_write`` are files or
     folders that a program may touch besides its own folder; without ``python`` it may not call functions of
     Python, which is wise for programs of others.
@@ -30,6 +33,7 @@ class Options:
     max_depth: int | None = None
     max_steps: int | None = None
     threads: int | None = None
+    compile: Literal["quick", "thorough", "tiered"] | None = None
     allow_read: Sequence[str | os.PathLike[str]] = ()
     allow_write: Sequence[str | os.PathLike[str]] = ()
 

@@ -57,6 +57,17 @@ pub fn main_in(python: Host, args: Vec<OsString>) -> u8 {
     bug::guard(move || start(args, Some(python))) as u8
 }
 
+/// Ends the process if machine code is still being made, which cannot go on while a process ends; otherwise
+/// there is nothing to do.
+pub fn leave(code: u8) {
+    native::leave(code);
+}
+
+/// Waits for machine code that is still being made. No more is begun.
+pub fn finish() {
+    native::end(true);
+}
+
 /// Reads the arguments and runs the command.
 fn start(args: Vec<OsString>, python: Option<Host>) -> Exit {
     terminal::choose_color_early(&args);

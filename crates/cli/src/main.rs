@@ -7,5 +7,7 @@ static ALLOCATOR: einlang_runtime::memory::Allocator = einlang_runtime::memory::
 
 fn main() -> ExitCode {
     einlang_runtime::memory::keep_for_a_while();
-    ExitCode::from(einlang_cli::main(std::env::args_os().collect()))
+    let code = einlang_cli::main(std::env::args_os().collect());
+    einlang_cli::leave(code);
+    ExitCode::from(code)
 }

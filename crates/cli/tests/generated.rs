@@ -20,8 +20,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use einlang_codegen::Llvm;
 use einlang_driver::{
-    Backend, Executable, Failure, Native, Options, Permits, Printer, ProjectIo, Ran, Report,
-    RunOptions, Schedule, Session, Stage, Threads, parse_schedules,
+    Backend, Compile, Executable, Failure, Native, Options, Permits, Printer, ProjectIo, Ran,
+    Report, RunOptions, Schedule, Session, Stage, Threads, parse_schedules,
 };
 use einlang_source::MemoryWorld;
 use einlang_testkit::generate::Source;
@@ -54,7 +54,19 @@ fn run(
     with: &[Schedule],
     n_threads: usize,
 ) -> (Ended, Report) {
+    run_made(executable, backend, native, with, n_threads, Compile::Thorough)
+}
+
+fn run_made(
+    executable: &Executable,
+    backend: Backend,
+    native: &Native,
+    with: &[Schedule],
+    n_threads: usize,
+    compile: Compile,
+) -> (Ended, Report) {
     let mut options = RunOptions::default();
+    options.limits.compile = compile;
     options.limits.backend = backend;
     options.limits.native = Some(native.clone());
     options.limits.schedules = with.to_vec();
@@ -142,6 +154,10 @@ fn random_programs_agree() {
                 let text = &made.text;
                 return Err(format!("{n_threads} threads\n{found:?}\n{again:?}\n{text}"));
             }
+            let (quick, _) = run_made(&executable, Backend::Native, native, &[], 1, Compile::Quick);
+            if quick != found {
+                return Err(format!("made quickly\n{found:?}\n{quick:?}\n{}", made.text));
+            }
             let regions = report.regions();
             if !same(&right, &found) {
                 return Err(format!("{right:?}\n{found:?}\n{regions:?}\n{}", made.text));
@@ -190,6 +206,15 @@ fn random_schedules_agree() {
                     return Err(format!(
                         "{n_threads} threads\n{right:?}\n{found:?}\n{shaken}\n{text}"
                     ));
+                }
+                // Every fourth is made quickly too.
+                let again = (turn == 0).then(|| {
+                    let (on, how) = (Backend::Native, Compile::Quick);
+                    run_made(&executable, on, native, &shaken, n_threads, how).0
+                });
+                if again.as_ref().is_some_and(|again| *again != found) {
+                    let shaken: String = shaken.iter().map(ToString::to_string).collect();
+                    return Err(format!("made quickly\n{found:?}\n{again:?}\n{shaken}\n{text}"));
                 }
                 let ran = report.regions().iter().any(|region| region.ran == Ran::MachineCode);
                 n_legal.fetch_add(usize::from(ran), Ordering::Relaxed);

@@ -1,5 +1,5 @@
 //! The programs of `bench` on one, two and three threads: not a bit differs, in whatever order threads
-//! run between barriers. What is small is divided too, and limits, errors and interruptions are the same.
+//! run between barriers, nor if code is made quickly. What is small is divided too, and limits, errors and interruptions are the same.
 
 #![cfg(feature = "native")]
 
@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use einlang_codegen::Llvm;
 use einlang_driver::{
-    Executable, Failure, Given, Kept, Native, Permits, Printer, ProjectIo, RunOptions, Session,
-    Threads,
+    Compile, Executable, Failure, Given, Kept, Native, Permits, Printer, ProjectIo, RunOptions,
+    Session, Threads,
 };
 use einlang_source::MemoryWorld;
 
@@ -85,6 +85,12 @@ fn workloads_do_not_depend_on_threads() {
         for (n_threads, native) in [(2, &many), (3, &many), (2, &turns), (3, &turns), (5, &turns)] {
             let found = run(&executable, &options(n_threads, native));
             assert_eq!(right, found, "{name} on {n_threads} threads");
+        }
+        for n_threads in [1, 2] {
+            let mut quick = options(n_threads, &many);
+            quick.limits.compile = Compile::Quick;
+            let found = run(&executable, &quick);
+            assert_eq!(right, found, "{name} on {n_threads} threads, made quickly");
         }
     }
 }

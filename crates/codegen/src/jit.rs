@@ -9,7 +9,7 @@ use std::fmt;
 use std::ptr;
 use std::sync::{Arc, Mutex};
 
-use einlang_interp::native::{Ended, NativeKernel, NativeMachine};
+use einlang_interp::native::{Ended, NativeMachine};
 use einlang_runtime::pool::Pool;
 use inkwell::llvm_sys::core::LLVMCreateMemoryBufferWithMemoryRangeCopy;
 use inkwell::llvm_sys::error::{LLVMDisposeErrorMessage, LLVMErrorRef, LLVMGetErrorMessage};
@@ -80,7 +80,7 @@ impl Session {
         objects: &[Vec<u8>],
         name: &str,
         tables: Tables,
-    ) -> Result<Code, String> {
+    ) -> Result<Linked, String> {
         let name = CString::new(name).map_err(|_| "a name with a zero byte".to_owned())?;
         let linker = self.linker.lock().map_err(|_| "linking has failed before".to_owned())?;
         let mut address = 0;
@@ -102,12 +102,12 @@ impl Session {
             std::mem::transmute::<usize, extern "C" fn(*mut Frame) -> i64>(address as usize)
         };
         let pool = Arc::clone(&self.pool);
-        Ok(Code { _session: Arc::clone(self), entry, tables, pool })
+        Ok(Linked { _session: Arc::clone(self), entry, tables, pool })
     }
 }
 
 /// Machine code that can be run.
-pub(crate) struct Code {
+pub(crate) struct Linked {
     /// Where the code lies.
     _session: Arc<Session>,
     entry: extern "C" fn(*mut Frame) -> i64,
@@ -115,14 +115,15 @@ pub(crate) struct Code {
     pool: Arc<Pool>,
 }
 
-impl fmt::Debug for Code {
+impl fmt::Debug for Linked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Code").field("tables", &self.tables).finish_non_exhaustive()
+        f.debug_struct("Linked").field("tables", &self.tables).finish_non_exhaustive()
     }
 }
 
-impl NativeKernel for Code {
-    fn run(&self, machine: &mut NativeMachine<'_>) -> Result<(), Ended> {
+impl Linked {
+    /// Runs it to its end.
+    pub(crate) fn run(&self, machine: &mut NativeMachine<'_>) -> Result<(), Ended> {
         let mut services = Services::new(machine, &self.tables, &self.pool);
         let mut frame = services.frame();
         match (self.entry)(&mut frame) {

@@ -6,6 +6,8 @@
 //! | `math` | elementary functions as formulas |
 //! | `optimise` | the host's target, passes, objects |
 //! | `share` | large kernels on several processors |
+//! | `tiers` | code that is made quickly first and thoroughly later |
+//! | `later` | what is made in the background, and how a process ends meanwhile |
 //! | `object` | objects as bytes, for the disk |
 //! | `frame` | what code and its surroundings know of each other |
 //! | `jit` | objects in memory, and calling them |
@@ -17,19 +19,22 @@
 //! (`emit/sums.rs`). Every access that was not proved is tested. What is rare is asked of the
 //! surroundings, so every operation of the op table works. A kernel is compiled once per compiler, and
 //! with a cache once per computer: the key is all that the code depends on, namely the text of the
-//! kernel, the processor, the options, and the source of this crate.
+//! kernel, the processor, the options, and the source of this crate. Code that is made quickly computes the
+//! same bits as code that is made thoroughly, and neither takes the place of the other in a cache.
 //!
-//! Only this crate knows LLVM. `unsafe` is confined to `jit`, `frame`, `team`, one setting in `optimise` and the one
+//! Only this crate knows LLVM. `unsafe` is confined to `jit`, `frame`, `team`, `later`, one setting in `optimise` and the one
 //! place that computes addresses (`emit/memory.rs`).
 
 mod emit;
 mod frame;
 mod jit;
+mod later;
 mod math;
 mod object;
 mod optimise;
 mod share;
 mod team;
+mod tiers;
 mod timed;
 
 use std::collections::HashMap;
@@ -39,15 +44,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
-use einlang_interp::native::{CodeForm, Made, NativeCompiler, NativeKernel, NativeObject};
+use einlang_interp::native::{
+    CodeForm, Compile, Made, NativeCompiler, NativeKernel, NativeObject, Wanted,
+};
 use einlang_loops::ir::Kernel;
 use einlang_runtime::cache::Cache;
 use einlang_runtime::pool::Pool;
 use inkwell::context::Context;
 use inkwell::module::Module;
 
-use self::jit::{Code, ENTRY, Session};
+use self::jit::{ENTRY, Session};
+use self::later::Later;
+pub use self::later::leave;
 use self::object::Object;
+use self::tiers::{Budget, Code, Counts, Promise, Quality};
 pub use timed::{Shown, Timed};
 
 /// The most threads that compile one kernel.
@@ -62,11 +72,14 @@ type Known = HashMap<String, Arc<OnceLock<Result<Arc<Code>, String>>>>;
 /// The compiler to machine code of this computer. Code stays loaded as long as it lives.
 #[derive(Debug, Default)]
 pub struct Llvm {
-    cache: Option<Cache>,
+    cache: Option<Arc<Cache>>,
     session: OnceLock<Result<Arc<Session>, String>>,
     known: Mutex<Known>,
     compiled: AtomicU64,
     from_disk: AtomicU64,
+    counts: Arc<Counts>,
+    budget: Budget,
+    later: Later,
     in_turns: bool,
     sanitised: bool,
 }
@@ -86,41 +99,127 @@ impl Llvm {
 
     /// A compiler that keeps objects for later runs.
     pub fn with_cache(cache: Cache) -> Llvm {
-        Llvm { cache: Some(cache), ..Llvm::default() }
+        Llvm { cache: Some(Arc::new(cache)), ..Llvm::default() }
     }
 
-    /// Finds the object of a kernel or makes it, and links it.
-    fn load(&self, kernel: &Kernel, checked: bool, key: &str) -> Result<Code, String> {
+    fn session(&self) -> Result<&Arc<Session>, String> {
         let pool = || if self.in_turns { Pool::in_turns() } else { Pool::default() };
         let session = self.session.get_or_init(|| Session::new(pool()).map(Arc::new)).as_ref();
-        let session = session.map_err(String::clone)?;
-        let name = symbol(key);
-        if let Some(cache) = &self.cache
-            && let Some(Object { tables, codes }) =
-                cache.get(key).and_then(|bytes| Object::from_bytes(&bytes))
-        {
-            self.from_disk.fetch_add(1, Ordering::Relaxed);
-            return session.load(&codes, &name, tables);
-        }
-        let most = thread::available_parallelism().map_or(1, NonZero::get).min(MOST_SHARES);
-        let object = compile(kernel, checked, &name, self.sanitised, most)?;
-        self.compiled.fetch_add(1, Ordering::Relaxed);
+        session.map_err(String::clone)
+    }
+
+    /// The object that an earlier run kept.
+    fn find(&self, key: &str) -> Option<Object> {
+        let object = Object::from_bytes(&self.cache.as_ref()?.get(key)?)?;
+        self.from_disk.fetch_add(1, Ordering::Relaxed);
+        Some(object)
+    }
+
+    fn keep(&self, key: &str, object: &Object) {
         if let Some(cache) = &self.cache {
             cache.put(key, &object.to_bytes());
         }
-        session.load(&object.codes, &name, object.tables)
+    }
+
+    /// Finds the object of a kernel or makes it, and links it.
+    fn load(&self, kernel: &Kernel, wanted: Wanted, key: &str) -> Result<Code, String> {
+        let (session, name) = (self.session()?, symbol(key));
+        let thorough =
+            |object: Object| session.load(&object.codes, &name, object.tables).map(Code::thorough);
+        let quick = |object: Object| {
+            session.load(&object.codes, &Quality::Quick.name(&name), object.tables)
+        };
+        let task = Task { kernel, checked: wanted.checked, name: &name, sanitised: self.sanitised };
+        let made = |quality: &dyn Fn(usize) -> Quality| {
+            let made = task.compile(n_compilers(), quality)?;
+            self.compiled.fetch_add(1, Ordering::Relaxed);
+            Ok::<_, String>(made)
+        };
+        let of_quick = quick_key(key);
+        match wanted.compile {
+            Compile::Quick => {
+                let object = match self.find(&of_quick) {
+                    Some(object) => object,
+                    None => {
+                        let (object, _) = made(&|_| Quality::Quick)?;
+                        self.keep(&of_quick, &object);
+                        object
+                    }
+                };
+                return Ok(Code::quick(quick(object)?, &self.counts));
+            }
+            _ if let Some(object) = self.find(key) => return thorough(object),
+            _ => {}
+        }
+        let is_tiered = wanted.compile == Compile::Tiered && self.later.is_ours();
+        let choose = |n: usize| match is_tiered {
+            true => self.budget.choose(n, wanted.work),
+            false => Quality::Thorough,
+        };
+        // What an earlier run made quickly is there at once, and this run makes it better.
+        let found =
+            self.cache.as_ref().filter(|_| is_tiered).and_then(|cache| cache.get(&of_quick));
+        let found = found.and_then(|bytes| Object::from_bytes(&bytes));
+        let is_long = |n: usize| wanted.work.is_some_and(|work| tiers::is_long(work, n));
+        let found = found.filter(|object| !is_long(object.n_instructions));
+        let again = found.is_some();
+        let (object, quality) = match found {
+            Some(object) => {
+                self.from_disk.fetch_add(1, Ordering::Relaxed);
+                (object, Quality::Quick)
+            }
+            None => made(&choose)?,
+        };
+        if quality == Quality::Thorough {
+            self.keep(key, &object);
+            return thorough(object);
+        }
+        if !again {
+            self.keep(&of_quick, &object);
+        }
+        let n_instructions = object.n_instructions;
+        let (code, promise) = Code::improved_later(quick(object)?, n_instructions, &self.counts);
+        self.improve(task, key, promise, again);
+        Ok(code)
+    }
+
+    /// Makes thorough code of a kernel in the background.
+    fn improve(&self, task: Task<'_>, key: &str, promise: Promise, again: bool) {
+        let Some(Ok(session)) = self.session.get() else { return };
+        let (session, cache) = (Arc::clone(session), self.cache.clone());
+        let (kernel, key, name) = (task.kernel.clone(), key.to_owned(), task.name.to_owned());
+        let (checked, sanitised) = (task.checked, task.sanitised);
+        self.later.push(again, move || {
+            let task = Task { kernel: &kernel, checked, name: &name, sanitised };
+            let linked = task.compile(n_compilers(), &|_| Quality::Thorough).and_then(|made| {
+                let (object, _) = made;
+                if let Some(cache) = cache {
+                    cache.put(&key, &object.to_bytes());
+                    cache.remove(&quick_key(&key));
+                }
+                session.load(&object.codes, &name, object.tables)
+            });
+            promise.keep(linked);
+        });
     }
 }
 
 impl NativeCompiler for Llvm {
-    fn compile(&self, kernel: &Kernel, checked: bool) -> Result<Arc<dyn NativeKernel>, String> {
+    fn compile(&self, kernel: &Kernel, wanted: Wanted) -> Result<Arc<dyn NativeKernel>, String> {
         let sanitised = if self.sanitised { "sanitised\n" } else { "" };
-        let key = format!("{sanitised}{}", key(kernel, checked)?);
+        let key = format!("{sanitised}{}", key(kernel, wanted.checked)?);
         let slot = {
             let mut known = self.known.lock().map_err(|_| "compiling has failed before")?;
-            Arc::clone(known.entry(key.clone()).or_default())
+            let name = match wanted.compile {
+                Compile::Quick => quick_key(&key),
+                _ => key.clone(),
+            };
+            Arc::clone(known.entry(name).or_default())
         };
-        let code = slot.get_or_init(|| self.load(kernel, checked, &key).map(Arc::new)).clone()?;
+        let code = slot.get_or_init(|| self.load(kernel, wanted, &key).map(Arc::new)).clone()?;
+        if wanted.compile == Compile::Thorough {
+            code.settle();
+        }
         Ok(code)
     }
 
@@ -132,7 +231,8 @@ impl NativeCompiler for Llvm {
     }
 
     fn object(&self, kernel: &Kernel, name: &str) -> Result<NativeObject, String> {
-        let Object { tables, mut codes } = compile(kernel, false, name, false, 1)?;
+        let task = Task { kernel, checked: false, name, sanitised: false };
+        let (Object { tables, mut codes, .. }, _) = task.compile(1, &|_| Quality::Thorough)?;
         let code = codes.pop().ok_or("there is no object")?;
         let scalars = tables.scalars.into_iter().map(|of| (of.op, of.elems, of.result));
         Ok(NativeObject {
@@ -148,8 +248,23 @@ impl NativeCompiler for Llvm {
         Made {
             compiled: self.compiled.load(Ordering::Relaxed),
             from_disk: self.from_disk.load(Ordering::Relaxed),
+            quick_runs: self.counts.quick_runs.load(Ordering::Relaxed),
+            not_improved: self.counts.not_improved.load(Ordering::Relaxed),
         }
     }
+
+    fn settle(&self) {
+        self.later.settle();
+    }
+
+    fn end(&self, in_any_case: bool) -> bool {
+        self.later.end(in_any_case)
+    }
+}
+
+/// How many threads compile one kernel.
+fn n_compilers() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get).min(MOST_SHARES)
 }
 
 /// All that the code of a kernel depends on.
@@ -167,47 +282,67 @@ fn symbol(key: &str) -> String {
     format!("kernel_{first:016x}{:016x}", hasher.finish())
 }
 
-/// Compiles a kernel, on several threads where it is large.
-fn compile(
-    kernel: &Kernel,
+/// The key of the code that is made quickly.
+fn quick_key(key: &str) -> String {
+    format!("quick\n{key}")
+}
+
+/// What is compiled.
+#[derive(Clone, Copy)]
+struct Task<'k> {
+    kernel: &'k Kernel,
     checked: bool,
-    name: &str,
+    /// The name of the function, if it is made thoroughly.
+    name: &'k str,
     sanitised: bool,
-    most: usize,
-) -> Result<Object, String> {
-    let context = optimise::nameless();
-    let emitted = emit::emit(&context, kernel, checked).map_err(|refused| refused.0)?;
-    optimise::rename(&emitted.module, ENTRY, name);
-    let shares = share::shares(&emitted.module, most);
-    let [first, others @ ..] = &shares[..] else { return Err("there is no function".to_owned()) };
-    if others.is_empty() {
-        let code = optimise::object(&emitted.module, sanitised)?;
-        return Ok(Object { tables: emitted.tables, codes: vec![code] });
-    }
-    let own = |module: &Module<'_>, names: &[String], is_first: bool| {
-        share::keep(module, names, is_first, name);
-        optimise::drop_others(module)?;
-        optimise::object(module, sanitised)
-    };
-    let other = |names: &[String]| {
+}
+
+impl Task<'_> {
+    /// Compiles a kernel, on several threads where it is large; how, is chosen by its instructions.
+    fn compile(
+        &self,
+        most: usize,
+        choose: &dyn Fn(usize) -> Quality,
+    ) -> Result<(Object, Quality), String> {
         let context = optimise::nameless();
-        let emitted = emit::emit(&context, kernel, checked).map_err(|refused| refused.0)?;
+        let emitted = emit::emit(&context, self.kernel, self.checked).map_err(|no| no.0)?;
+        let n_instructions = share::n_instructions_of(&emitted.module);
+        let quality = choose(n_instructions);
+        let name = &*quality.name(self.name);
         optimise::rename(&emitted.module, ENTRY, name);
-        own(&emitted.module, names, false)
-    };
-    thread::scope(|scope| {
-        let started: Vec<_> = (others.iter())
-            .map(|names| {
-                let builder = thread::Builder::new().stack_size(STACK_BYTES);
-                (names, builder.spawn_scoped(scope, || other(names)).ok())
-            })
-            .collect();
-        let mut codes = vec![own(&emitted.module, first, true)?];
-        for (names, thread) in started {
-            // Without another thread this one does it.
-            let made = thread.and_then(|thread| thread.join().ok());
-            codes.push(made.unwrap_or_else(|| other(names))?);
+        let shares = share::shares(&emitted.module, most);
+        let made = |codes| (Object { tables: emitted.tables, codes, n_instructions }, quality);
+        let [first, others @ ..] = &shares[..] else {
+            return Err("there is no function".to_owned());
+        };
+        if others.is_empty() {
+            return Ok(made(vec![optimise::object(&emitted.module, self.sanitised, quality)?]));
         }
-        Ok(Object { tables: emitted.tables, codes })
-    })
+        let own = |module: &Module<'_>, names: &[String], is_first: bool| {
+            share::keep(module, names, is_first, name);
+            optimise::drop_others(module)?;
+            optimise::object(module, self.sanitised, quality)
+        };
+        let other = |names: &[String]| {
+            let context = optimise::nameless();
+            let emitted = emit::emit(&context, self.kernel, self.checked).map_err(|no| no.0)?;
+            optimise::rename(&emitted.module, ENTRY, name);
+            own(&emitted.module, names, false)
+        };
+        thread::scope(|scope| {
+            let started: Vec<_> = (others.iter())
+                .map(|names| {
+                    let builder = thread::Builder::new().stack_size(STACK_BYTES);
+                    (names, builder.spawn_scoped(scope, || other(names)).ok())
+                })
+                .collect();
+            let mut codes = vec![own(&emitted.module, first, true)?];
+            for (names, thread) in started {
+                // Without another thread this one does it.
+                let made = thread.and_then(|thread| thread.join().ok());
+                codes.push(made.unwrap_or_else(|| other(names))?);
+            }
+            Ok(made(codes))
+        })
+    }
 }

@@ -16,13 +16,15 @@ pub(crate) struct Object {
     pub(crate) tables: Tables,
     /// Objects that are linked together.
     pub(crate) codes: Vec<Vec<u8>>,
+    /// How many instructions it was made from, where each costs the usual time.
+    pub(crate) n_instructions: usize,
 }
 
 impl Object {
     /// The object as bytes.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        let Tables { checked, scalars, calls, n_keys } = &self.tables;
-        let mut text = format!("keys {n_keys}\nchecked {checked}\n");
+        let (Tables { checked, scalars, calls, n_keys }, n) = (&self.tables, self.n_instructions);
+        let mut text = format!("keys {n_keys}\nchecked {checked}\ninstructions {n}\n");
         for Scalar { op, elems: [a, b], result } in scalars {
             text += &format!("scalar {} {a} {b} {result}\n", op.name());
         }
@@ -46,7 +48,7 @@ impl Object {
 
     /// The object that bytes hold.
     pub(crate) fn from_bytes(mut bytes: &[u8]) -> Option<Object> {
-        let mut tables = Tables::default();
+        let (mut tables, mut n_instructions) = (Tables::default(), 0);
         loop {
             let end = bytes.iter().position(|byte| *byte == b'\n')?;
             let line = std::str::from_utf8(&bytes[..end]).ok()?;
@@ -55,9 +57,12 @@ impl Object {
             match word {
                 "keys" => tables.n_keys = rest.parse().ok()?,
                 "checked" => tables.checked = rest.parse().ok()?,
+                "instructions" => n_instructions = rest.parse().ok()?,
                 "scalar" => tables.scalars.push(scalar(rest)?),
                 "call" => tables.calls.push(call(rest)?),
-                OBJECT => return Some(Object { tables, codes: codes(rest, bytes)? }),
+                OBJECT => {
+                    return Some(Object { tables, codes: codes(rest, bytes)?, n_instructions });
+                }
                 _ => return None,
             }
         }
@@ -116,10 +121,11 @@ mod tests {
         let none = Ident::new("f");
         tables.calls.push(Call { function: none, args: vec![], results: vec![Elem::U8] });
         let codes = vec![b"\x7fELF\nobject\n\0".to_vec(), b"2".to_vec()];
-        let object = Object { tables, codes };
+        let object = Object { tables, codes, n_instructions: 12 };
         let read = Object::from_bytes(&object.to_bytes()).expect("it was written here");
         assert_eq!(format!("{:?}", read.tables), format!("{:?}", object.tables));
         assert_eq!(read.codes, object.codes);
+        assert_eq!(read.n_instructions, object.n_instructions);
         let mut cut = object.to_bytes();
         cut.pop();
         assert!(Object::from_bytes(&cut).is_none());

@@ -16,6 +16,8 @@ use inkwell::targets::{
 };
 use inkwell::values::FunctionValue;
 
+use crate::tiers::Quality;
+
 /// What is known of this computer.
 struct Host {
     cpu: String,
@@ -62,7 +64,7 @@ pub(crate) fn rename(module: &Module<'_>, from: &str, to: &str) {
     }
 }
 
-fn machine() -> Result<TargetMachine, String> {
+fn machine(quality: Quality) -> Result<TargetMachine, String> {
     let host = host()?;
     let triple = TargetMachine::get_default_triple();
     let target = Target::from_triple(&triple).map_err(|e| e.to_string())?;
@@ -70,7 +72,10 @@ fn machine() -> Result<TargetMachine, String> {
         &triple,
         &host.cpu,
         &host.features,
-        OptimizationLevel::Default,
+        match quality {
+            Quality::Quick => OptimizationLevel::None,
+            Quality::Thorough => OptimizationLevel::Default,
+        },
         RelocMode::PIC,
         CodeModel::Default,
     );
@@ -95,7 +100,7 @@ fn describe(module: &Module<'_>) -> Result<(), String> {
     Ok(())
 }
 
-fn optimise(module: &Module<'_>, machine: &TargetMachine) -> Result<(), String> {
+fn optimise(module: &Module<'_>, machine: &TargetMachine, quality: Quality) -> Result<(), String> {
     describe(module)?;
     module.set_triple(&machine.get_triple());
     module.set_data_layout(&machine.get_target_data().get_data_layout());
@@ -105,7 +110,7 @@ fn optimise(module: &Module<'_>, machine: &TargetMachine) -> Result<(), String> 
     // Sums are vectors as they are emitted, and little else is found for how long it takes to look.
     options.set_loop_slp_vectorization(has(module, SMALL));
     options.set_loop_unrolling(true);
-    module.run_passes(passes(module), machine, options).map_err(|e| e.to_string())
+    module.run_passes(passes(module, quality), machine, options).map_err(|e| e.to_string())
 }
 
 /// Lets AddressSanitizer test every access.
@@ -149,6 +154,11 @@ const FEW_AND_SIDE_BY_SIDE: &str = "cgscc(inline),\
     loop-mssa(loop-rotate,licm),simplifycfg,gvn,instcombine<no-verify-fixpoint>,simplifycfg,\
     loop-mssa(licm),slp-vectorizer,instcombine<no-verify-fixpoint>,dse,adce)";
 
+/// Hardly any passes: slots become registers and formulas are inlined, so that there is less to translate.
+/// More would not pay: code that is translated quickly keeps in memory what lives longer than a block, so
+/// it is none the faster for values that were moved out of loops.
+const QUICK: &str = "cgscc(inline),function(sroa,early-cse,simplifycfg)";
+
 /// How many instructions a function has.
 pub(crate) fn n_instructions(function: FunctionValue<'_>) -> usize {
     function.get_basic_blocks().iter().map(|block| block.get_instructions().count()).sum()
@@ -171,12 +181,15 @@ pub(crate) fn is_left_as_it_is(function: FunctionValue<'_>) -> bool {
 /// Takes away functions that are defined elsewhere or called by nobody.
 pub(crate) fn drop_others(module: &Module<'_>) -> Result<(), String> {
     let passes = "elim-avail-extern,globaldce";
-    let done = module.run_passes(passes, &machine()?, PassBuilderOptions::create());
+    let done = module.run_passes(passes, &machine(Quality::Quick)?, PassBuilderOptions::create());
     done.map_err(|e| e.to_string())
 }
 
 /// The passes for a module.
-fn passes(module: &Module<'_>) -> &'static str {
+fn passes(module: &Module<'_>, quality: Quality) -> &'static str {
+    if quality == Quality::Quick {
+        return QUICK;
+    }
     let n: usize = module.get_functions().map(n_instructions).sum();
     match has(module, CHOSEN) || n > LARGE {
         true if has(module, SMALL) => FEW_AND_SIDE_BY_SIDE,
@@ -192,24 +205,28 @@ fn has(module: &Module<'_>, attribute: &str) -> bool {
 }
 
 /// The object of a module.
-pub(crate) fn object(module: &Module<'_>, sanitised: bool) -> Result<Vec<u8>, String> {
-    let machine = machine()?;
+pub(crate) fn object(
+    module: &Module<'_>,
+    sanitised: bool,
+    quality: Quality,
+) -> Result<Vec<u8>, String> {
+    let machine = machine(quality)?;
     // Before other passes, which take for granted that no access is outside.
     if sanitised {
         sanitise(module, &machine)?;
     }
-    optimise(module, &machine)?;
+    optimise(module, &machine, quality)?;
     let buffer = machine.write_to_memory_buffer(module, FileType::Object);
     Ok(buffer.map_err(|e| e.to_string())?.as_slice().to_vec())
 }
 
 /// The text of a module in a form.
 pub(crate) fn show(module: &Module<'_>, form: CodeForm) -> Result<String, String> {
-    let machine = machine()?;
+    let machine = machine(Quality::Thorough)?;
     if form == CodeForm::Emitted {
         return Ok(module.print_to_string().to_string());
     }
-    optimise(module, &machine)?;
+    optimise(module, &machine, Quality::Thorough)?;
     if form == CodeForm::Optimised {
         return Ok(module.print_to_string().to_string());
     }

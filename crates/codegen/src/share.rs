@@ -16,16 +16,26 @@ const LARGE: usize = 4000;
 /// How many times quicker functions are that are translated as they are.
 const QUICK: usize = 6;
 
+/// How many instructions a module has, where each costs the usual time.
+pub(crate) fn n_instructions_of(module: &Module<'_>) -> usize {
+    module.get_functions().map(cost).sum()
+}
+
+/// How many instructions cost as much as a function.
+fn cost(function: FunctionValue<'_>) -> usize {
+    match is_left_as_it_is(function) {
+        true => n_instructions(function) / QUICK,
+        false => n_instructions(function),
+    }
+}
+
 /// The shares of a module: the names of the functions that belong together. The function of the kernel is in
 /// the first; there is one share if the kernel is small or has no pieces.
 pub(crate) fn shares(module: &Module<'_>, most: usize) -> Vec<Vec<String>> {
     let mut all: Vec<(usize, String)> = Vec::new();
     let mut first = 0;
     for function in module.get_functions() {
-        let n = match is_left_as_it_is(function) {
-            true => n_instructions(function) / QUICK,
-            false => n_instructions(function),
-        };
+        let n = cost(function);
         match piece_name(function) {
             Some(name) => all.push((n, name)),
             None => first += n,

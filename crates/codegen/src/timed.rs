@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use einlang_interp::native::{
-    CodeForm, Ended, Made, NativeCompiler, NativeKernel, NativeMachine, NativeObject,
+    CodeForm, Ended, Made, NativeCompiler, NativeKernel, NativeMachine, NativeObject, Wanted,
 };
 use einlang_loops::ir::Kernel;
 
@@ -46,12 +46,14 @@ impl Timed {
 }
 
 impl NativeCompiler for Timed {
-    fn compile(&self, kernel: &Kernel, checked: bool) -> Result<Arc<dyn NativeKernel>, String> {
+    fn compile(&self, kernel: &Kernel, wanted: Wanted) -> Result<Arc<dyn NativeKernel>, String> {
         let before = self.llvm.made();
-        let code = self.llvm.compile(kernel, checked)?;
+        let code = self.llvm.compile(kernel, wanted)?;
         match self.shown.filter(|_| self.llvm.made() != before) {
             Some(Shown::Loops) => println!("{kernel}"),
-            Some(Shown::Code(form)) => println!("{}", self.llvm.show(kernel, checked, form)?),
+            Some(Shown::Code(form)) => {
+                println!("{}", self.llvm.show(kernel, wanted.checked, form)?)
+            }
             None => {}
         }
         Ok(Arc::new(Clocked { code, spent: Arc::clone(&self.spent) }))

@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 
 use einlang_codegen::Llvm;
-use einlang_interp::native::{NativeCompiler, run_alone};
+use einlang_interp::native::{NativeCompiler, Wanted, run_alone};
 use einlang_interp::options::{Options, Threads};
 use einlang_interp::tensor::TensorValue;
 use einlang_loops::ir::parse_kernel;
@@ -84,7 +84,7 @@ fn run_one_kernel() {
     let text = kernels().into_iter().find(|(other, _)| *other == name).expect("a kernel").1;
     let kernel = parse_kernel(&text).expect("it parses");
     let llvm = Llvm::default().sanitised();
-    let code = llvm.compile(&kernel, false).expect("it compiles");
+    let code = llvm.compile(&kernel, Wanted::default()).expect("it compiles");
     let x = TensorValue::f32s([N], (0..N).map(|i| i as f32).collect::<Vec<_>>()).expect("a tensor");
     let options = Options { threads: Threads { most: 2, least_work: 0 }, ..Options::default() };
     run_alone(&kernel, &*code, &[Arc::new(x)], &[], &options).expect("it runs");

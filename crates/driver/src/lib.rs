@@ -57,7 +57,7 @@ mod watching;
 
 pub use build::Library;
 pub use disk::DiskWorld;
-pub use einlang_interp::native::{CodeForm, Made, Native};
+pub use einlang_interp::native::{CodeForm, Compile, Made, Native};
 pub use einlang_interp::options::{Backend, Interrupt, Kept, Options as Limits, Resident, Threads};
 pub use einlang_interp::profile::{Part, Profile, Stored};
 pub use einlang_interp::report::{Ran, Region, Report};

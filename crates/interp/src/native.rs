@@ -7,7 +7,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use einlang_loops::ir::{Kernel, SiteId, Size};
+use einlang_loops::ir::{BufferId, Kernel, SiteId, Size};
+use einlang_loops::threads::work_of;
 use einlang_tir::constant::Const;
 use einlang_tir::op::Op;
 use einlang_tir::types::{Elem, Ident};
@@ -26,7 +27,7 @@ use crate::tensor::TensorValue;
 /// Makes machine code of kernels.
 pub trait NativeCompiler: fmt::Debug + Send + Sync {
     /// The code of a kernel, or why there is none. Kernels are compiled on several threads at once.
-    fn compile(&self, kernel: &Kernel, checked: bool) -> Result<Arc<dyn NativeKernel>, String>;
+    fn compile(&self, kernel: &Kernel, wanted: Wanted) -> Result<Arc<dyn NativeKernel>, String>;
 
     /// The text of a kernel's code, or why there is none.
     fn show(&self, kernel: &Kernel, checked: bool, form: CodeForm) -> Result<String, String>;
@@ -36,6 +37,51 @@ pub trait NativeCompiler: fmt::Debug + Send + Sync {
 
     /// The object of a kernel whose function has this name, for a linker, or why there is none.
     fn object(&self, kernel: &Kernel, name: &str) -> Result<NativeObject, String>;
+
+    /// Waits until no code is being made in the background.
+    fn settle(&self) {}
+
+    /// Begins no more code in the background, before the process ends, and waits for what is being made if
+    /// that is wanted in any case. What an earlier process had not the time for is made and waited for.
+    /// Whether none is being made any more.
+    fn end(&self, _in_any_case: bool) -> bool {
+        true
+    }
+}
+
+/// How code is made.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Compile {
+    /// Quickly: it runs a few times slower.
+    Quick,
+    /// Thoroughly.
+    #[default]
+    Thorough,
+    /// Quickly where thoroughly takes long, and thoroughly in the background.
+    Tiered,
+}
+
+impl Compile {
+    /// The name that people use.
+    pub fn parse(name: &str) -> Option<Compile> {
+        match name {
+            "quick" => Some(Compile::Quick),
+            "thorough" => Some(Compile::Thorough),
+            "tiered" => Some(Compile::Tiered),
+            _ => None,
+        }
+    }
+}
+
+/// What code is wanted of a kernel.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Wanted {
+    /// Integer overflow and NaN that appear are errors.
+    pub checked: bool,
+    /// How it is made.
+    pub compile: Compile,
+    /// How much it has to do when it is called first, in thirds of a nanosecond, if that is known.
+    pub work: Option<f64>,
 }
 
 /// Machine code that a linker puts into a library, and what it asks of its surroundings.
@@ -71,6 +117,10 @@ pub struct Made {
     pub compiled: u64,
     /// How many were compiled before and kept on the disk.
     pub from_disk: u64,
+    /// How often code ran that was compiled quickly.
+    pub quick_runs: u64,
+    /// How many got no thorough code, although it was wanted.
+    pub not_improved: u64,
 }
 
 /// Machine code of one kernel.
@@ -235,6 +285,19 @@ impl<'r> NativeMachine<'r> {
     /// The values of the kernel's sizes, in order.
     pub fn sizes(&self) -> &[i64] {
         &self.sizes
+    }
+
+    /// How much there is to do, in thirds of a nanosecond on one thread; nothing if it may be any.
+    pub fn work(&self) -> Option<f64> {
+        let sizes: Vec<Option<i64>> = self.sizes.iter().copied().map(Some).collect();
+        let number = |(at, memory): (usize, &Memory)| match &memory.data {
+            Data::Input(input) if memory.shape.is_empty() => {
+                let number = input.get(0)?.as_int()?.try_into().ok()?;
+                Some((BufferId(at.try_into().ok()?), number))
+            }
+            _ => None,
+        };
+        work_of(self.kernel, &sizes, self.memory.iter().enumerate().filter_map(number))
     }
 
     /// How many buffers there are.

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 pub use crate::kept::Kept;
-use crate::native::Native;
+use crate::native::{Compile, Native};
 use crate::profile::Profile;
 use einlang_loops::checkpoint::Checkpoint;
 use einlang_loops::decide::Storage;
@@ -49,6 +49,8 @@ pub struct Options {
     pub backend: Backend,
     /// What makes machine code.
     pub native: Option<Native>,
+    /// How it makes machine code.
+    pub compile: Compile,
     /// How much of a recurrence a backend keeps.
     pub storage: Storage,
     /// What is kept of a trajectory that is read in the opposite order.
@@ -192,6 +194,7 @@ impl Default for Options {
             interrupt: Interrupt::default(),
             backend: Backend::default(),
             native: None,
+            compile: Compile::default(),
             storage: Storage::default(),
             checkpoint: Checkpoint::default(),
             schedules: Vec::new(),

@@ -45,6 +45,8 @@ fn _einlang(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("has_native", cfg!(feature = "llvm"))?;
     module.add_function(wrap_pyfunction!(main, module)?)?;
+    module.add_function(wrap_pyfunction!(settle, module)?)?;
+    module.add_function(wrap_pyfunction!(finish, module)?)?;
     module.add_function(wrap_pyfunction!(explain, module)?)?;
     module.add_function(wrap_pyfunction!(lent_address, module)?)?;
     Ok(())
@@ -55,6 +57,19 @@ fn _einlang(module: &Bound<'_, PyModule>) -> PyResult<()> {
 fn main(py: Python<'_>, args: Vec<String>) -> u8 {
     let args = args.into_iter().map(Into::into).collect();
     py.detach(|| einlang_cli::main_in(hosted::Hosted::of_command, args))
+}
+
+/// Waits until no machine code is being made in the background.
+#[pyfunction]
+fn settle(py: Python<'_>) {
+    py.detach(settings::settle);
+}
+
+/// Begins no more machine code in the background, and waits for what is being made, since that cannot go on
+/// while the process ends.
+#[pyfunction]
+fn finish(py: Python<'_>) {
+    py.detach(settings::finish);
 }
 
 /// The address of the elements that a program would read of an array; none if it would read a copy.

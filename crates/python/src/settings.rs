@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use einlang_driver::{Backend, Kept, Limits, Native, Options, Permits, Threads};
+use einlang_driver::{Backend, Compile, Kept, Limits, Native, Options, Permits, Threads};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -26,6 +26,7 @@ pub(crate) struct Settings {
     depth: Option<usize>,
     steps: Option<u64>,
     threads: Option<usize>,
+    compile: Option<Compile>,
     read: Vec<PathBuf>,
     write: Vec<PathBuf>,
 }
@@ -51,6 +52,7 @@ impl Settings {
                 "max_depth" => settings.depth = Some(value.extract()?),
                 "max_steps" => settings.steps = Some(value.extract()?),
                 "threads" => settings.threads = Some(threads(value.extract()?)?),
+                "compile" => settings.compile = Some(compile(&value.extract::<String>()?)?),
                 "allow_read" => settings.read = value.extract()?,
                 "allow_write" => settings.write = value.extract()?,
                 _ => return Err(PyValueError::new_err(format!("there is no option `{name}`"))),
@@ -70,6 +72,7 @@ impl Settings {
         Limits {
             backend: self.backend,
             native: native(),
+            compile: self.compile.or_else(usual_compile).unwrap_or(Compile::Tiered),
             storage: einlang_driver::StoragePlan::Window,
             checked: self.checked,
             zero_fill: self.zero_fill,
@@ -114,6 +117,31 @@ fn threads(number: usize) -> PyResult<usize> {
     }
 }
 
+fn compile(name: &str) -> PyResult<Compile> {
+    let wrong = || format!("compile is quick, thorough or tiered, not `{name}`");
+    Compile::parse(name).ok_or_else(|| PyValueError::new_err(wrong()))
+}
+
+/// How machine code is made, if the environment says so.
+fn usual_compile() -> Option<Compile> {
+    Compile::parse(&std::env::var("EINLANG_COMPILE").ok()?)
+}
+
+/// Waits until no machine code is being made in the background.
+pub(crate) fn settle() {
+    if let Some(Some(native)) = NATIVE.get() {
+        native.0.settle();
+    }
+}
+
+/// Begins no more machine code in the background, and waits for what is being made.
+pub(crate) fn finish() {
+    if let Some(Some(native)) = NATIVE.get() {
+        native.0.end(true);
+    }
+    einlang_cli::finish();
+}
+
 /// The number of threads that the environment asks for, under the name of the command line or the one
 /// that libraries of Python have.
 fn usual_threads() -> Option<usize> {
@@ -127,9 +155,11 @@ fn seconds(number: f64) -> PyResult<Duration> {
     Duration::try_from_secs_f64(number).map_err(wrong)
 }
 
+/// What makes machine code, once a program wanted some.
+static NATIVE: OnceLock<Option<Native>> = OnceLock::new();
+
 /// The maker of machine code, in builds that have one; one for the process.
 fn native() -> Option<Native> {
-    static NATIVE: OnceLock<Option<Native>> = OnceLock::new();
     NATIVE.get_or_init(make_native).clone()
 }
 

@@ -65,7 +65,7 @@ fn bench(
     }
     times.sort_unstable();
     let (minimum, median) = (times[0], times[times.len() / 2]);
-    let Made { compiled, from_disk } = made.unwrap_or_default();
+    let Made { compiled, from_disk, .. } = made.unwrap_or_default();
     let text = format!(
         "check:     {}\nfirst run: {} (kernels compiled: {compiled}, from the cache: {from_disk})\n\
          later:     {} at least, {} in the median of {}\nmemory:    {} bytes at most for values\n",

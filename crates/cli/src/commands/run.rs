@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use einlang_driver::{
-    Checkpoint, Executable, Failure, Given, Limits, Made, Outcome, Permits, Printer, ProjectIo,
-    Ran, Region, Resident, RunOptions, Session, StoragePlan, Tuned, parse_schedules, tune::Store,
+    Checkpoint, Compile, Executable, Failure, Given, Limits, Made, Outcome, Permits, Printer,
+    ProjectIo, Ran, Region, Resident, RunOptions, Session, StoragePlan, Tuned, parse_schedules,
+    tune::Store,
 };
 use einlang_source::Diagnostics;
 
@@ -76,6 +77,10 @@ pub(crate) struct LimitArgs {
     /// or as many as there are processors]
     #[arg(long, value_name = "N", value_parser = running::threads)]
     threads: Option<usize>,
+    /// How machine code is made: quick, thorough, or tiered, which is quick where thorough takes long
+    /// and thorough in the background [default: EINLANG_COMPILE, or tiered; thorough to measure]
+    #[arg(long, value_name = "HOW", hide_possible_values = true)]
+    compile: Option<How>,
     /// Neither use nor keep machine code of other runs
     #[arg(long)]
     no_cache: bool,
@@ -138,11 +143,41 @@ enum Plan {
     Window,
 }
 
+/// The value of `--compile`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum How {
+    Quick,
+    Thorough,
+    Tiered,
+}
+
+impl How {
+    fn compile(self) -> Compile {
+        match self {
+            How::Quick => Compile::Quick,
+            How::Thorough => Compile::Thorough,
+            How::Tiered => Compile::Tiered,
+        }
+    }
+
+    /// What the environment says.
+    fn of_environment() -> Option<How> {
+        <How as ValueEnum>::from_str(&std::env::var("EINLANG_COMPILE").ok()?, false).ok()
+    }
+}
+
 /// How deeply tensor code and functions may call each other on the stack of the working thread.
 const NESTING: usize = 1000;
 
 impl LimitArgs {
+    /// The limits for programs that are run.
     pub(crate) fn limits(&self, zero_fill: bool) -> Limits {
+        let how = self.compile.or_else(How::of_environment).unwrap_or(How::Tiered);
+        Limits { compile: how.compile(), ..self.limits_to_measure(zero_fill) }
+    }
+
+    /// The limits for programs that are measured: nothing is made meanwhile.
+    pub(crate) fn limits_to_measure(&self, zero_fill: bool) -> Limits {
         let backend = match self.backend {
             Backend::Interp => einlang_driver::Backend::Oracle,
             Backend::Bytecode => einlang_driver::Backend::Bytecode,
@@ -159,6 +194,7 @@ impl LimitArgs {
             checked: self.checked,
             zero_fill,
             backend,
+            compile: self.compile.map_or(Compile::Thorough, How::compile),
             storage,
             checkpoint: self.checkpoint.plan(),
             memory: self.max_memory.unwrap_or(usual.memory),
@@ -322,9 +358,17 @@ fn explain(limits: &Limits, shell: &Shell) {
         shell.terminal.summary(&format!("note: `{module}` ran {how}{why}"));
     }
     if let Some(native) = &limits.native {
-        let Made { compiled, from_disk } = native.0.made();
+        let Made { compiled, from_disk, quick_runs, not_improved } = native.0.made();
         if compiled + from_disk > 0 {
             let text = format!("note: kernels compiled: {compiled}, from the cache: {from_disk}");
+            shell.terminal.summary(&text);
+        }
+        if quick_runs > 0 {
+            let text = format!("note: runs of code that was compiled quickly: {quick_runs}");
+            shell.terminal.summary(&text);
+        }
+        if not_improved > 0 {
+            let text = format!("note: kernels that got no thorough code: {not_improved}");
             shell.terminal.summary(&text);
         }
     }

@@ -1,15 +1,15 @@
 //! Ctrl-C: the process ends at once, but neither in the middle of a file nor with lines unwritten.
 //! In a session it only stops what is running.
 
-use std::process;
 use std::time::Duration;
 
 use einlang_driver::{Interrupt, files};
 
 use super::Console;
+use crate::native;
 
 /// What shells expect of a process that was interrupted.
-const INTERRUPTED: i32 = 130;
+const INTERRUPTED: u8 = 130;
 
 /// How long a file that is being written may take to get finished.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -21,7 +21,7 @@ pub(crate) fn watch(console: &Console) {
     let _ = ctrlc::set_handler(move || {
         let _no_file_is_begun = files::hold_writes(PATIENCE);
         console.flush_soon(PATIENCE);
-        process::exit(INTERRUPTED);
+        native::leave_now(INTERRUPTED);
     });
 }
 

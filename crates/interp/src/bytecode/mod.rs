@@ -23,13 +23,14 @@ pub(crate) mod keys;
 mod pairs;
 mod wider;
 
+use std::iter;
 use std::sync::{Arc, OnceLock};
 
 use einlang_loops::checkpoint::{Checkpoint, OVER_BUDGET};
 use einlang_loops::ir::{Kernel, SiteId, verify};
 use einlang_loops::plan::{Choices, Plan, plan};
 use einlang_loops::schedule::{Checkpoints, Schedule};
-use einlang_loops::threads::{divide_work, has_teams};
+use einlang_loops::threads::{divide_work, has_teams, sizes_of, work_of};
 use einlang_tir::module::Module;
 
 use self::buffer::Memory;
@@ -38,7 +39,7 @@ pub(crate) use self::exec::LARGEST;
 use self::exec::Machine;
 use self::wider::Wider;
 use crate::host::HostFunctions;
-use crate::native::{NativeKernel, NativeMachine};
+use crate::native::{Compile, NativeKernel, NativeMachine, Wanted};
 use crate::options::{Backend, Meter, Options};
 use crate::profile::{Marked, marked};
 use crate::report::Ran;
@@ -136,9 +137,12 @@ impl Compiled {
         if let Some(problem) = problems.first() {
             return Err(format!("{}: {}", problem.invariant, problem.message));
         }
+        let work = || work_of(&kernel, &sizes_of(&kernel, &choices.shapes), iter::empty());
+        let work = (options.compile == Compile::Tiered).then(work).flatten();
+        let wanted = Wanted { checked: options.checked, compile: options.compile, work };
         if let (Some(native), Some((mut with, parts))) = (native, with_marks) {
             divide(&mut with);
-            if let Ok(code) = native.0.compile(&with, options.checked) {
+            if let Ok(code) = native.0.compile(&with, wanted) {
                 return Ok(Compiled {
                     kernel: with,
                     code: Made::Machine(code),
@@ -149,7 +153,7 @@ impl Compiled {
                 });
             }
         }
-        let why = match native.map(|native| native.0.compile(&kernel, options.checked)) {
+        let why = match native.map(|native| native.0.compile(&kernel, wanted)) {
             Some(Ok(code)) => {
                 return Ok(Compiled {
                     kernel,

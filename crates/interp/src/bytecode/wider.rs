@@ -5,12 +5,13 @@
 //! them there is the same kernel with everything divided that can be. Invariant: both compute the same
 //! bits, and nothing is compiled more than twice.
 
+use std::iter;
 use std::sync::{Arc, OnceLock};
 
 use einlang_loops::ir::Kernel;
-use einlang_loops::threads::{Left, divide_work};
+use einlang_loops::threads::{Left, divide_work, work_of};
 
-use crate::native::NativeKernel;
+use crate::native::{NativeKernel, Wanted};
 use crate::options::Options;
 
 /// What a kernel becomes for more work than it was made for.
@@ -49,7 +50,10 @@ impl Wider {
         let make = || {
             let mut kernel = self.kernel.clone();
             divide_work(&mut kernel, 0, &[]);
-            let code = options.native.as_ref()?.0.compile(&kernel, options.checked).ok()?;
+            let sizes: Vec<Option<i64>> = sizes.iter().copied().map(Some).collect();
+            let (checked, compile) = (options.checked, options.compile);
+            let wanted = Wanted { checked, compile, work: work_of(&kernel, &sizes, iter::empty()) };
+            let code = options.native.as_ref()?.0.compile(&kernel, wanted).ok()?;
             Some((kernel, code))
         };
         self.made.get_or_init(make).as_ref()

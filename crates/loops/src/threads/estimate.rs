@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use einlang_index::{MinMax, Var};
 use einlang_tir::op::Op;
 
-use crate::ir::{Block, Combine, Loop, Range, Role, Stmt};
+use crate::ir::{Block, BufferId, Combine, Loop, Operand, Range, Role, Stmt};
 
 /// What an operation costs that is a function of its own.
 pub const FUNCTION: f64 = 24.0;
@@ -43,18 +43,66 @@ pub fn is_for_wave(block: &Block) -> bool {
 
 /// What the variables of bounds are, as far as that is known.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Known(HashMap<Var, i64>);
+pub(super) struct Known {
+    values: HashMap<Var, i64>,
+    /// What is taken off for each barrier.
+    wait: f64,
+    /// What is known of a call.
+    call: Option<Call>,
+}
+
+/// The numbers of a call that are known: those of its inputs, and what follows from them.
+#[derive(Clone, Default, Debug)]
+struct Call {
+    inputs: HashMap<BufferId, i64>,
+    numbers: HashMap<Operand, i64>,
+}
 
 impl Known {
     /// The sizes that are known.
     pub(super) fn of(sizes: impl Iterator<Item = (Var, i64)>) -> Known {
-        Known(sizes.collect())
+        Known { values: sizes.collect(), wait: WAIT, call: None }
+    }
+
+    /// The same for a call with these numbers as inputs: nothing is taken off of its work.
+    pub(super) fn of_call(
+        sizes: impl Iterator<Item = (Var, i64)>,
+        inputs: impl Iterator<Item = (BufferId, i64)>,
+    ) -> Known {
+        let call = Call { inputs: inputs.collect(), numbers: HashMap::new() };
+        Known { values: sizes.collect(), wait: 0.0, call: Some(call) }
+    }
+
+    /// Takes note of the number that a statement gives.
+    fn follow(&mut self, stmt: &Stmt) {
+        let Some(call) = &self.call else { return };
+        let (result, number) = match stmt {
+            Stmt::Load { result, buffer, at, .. } if at.is_empty() => {
+                (result, call.inputs.get(buffer).copied())
+            }
+            Stmt::Index { result, expr } => (result, self.value(&expr.clone().into())),
+            Stmt::Op { result, op: Op::Cast, args, .. } => {
+                (result, args.first().and_then(|arg| self.number(arg)))
+            }
+            _ => return,
+        };
+        if let (Some(call), Some(number)) = (&mut self.call, number) {
+            call.numbers.insert((*result).into(), number);
+        }
+    }
+
+    /// A number that is known.
+    fn number(&self, operand: &Operand) -> Option<i64> {
+        match operand {
+            Operand::Const(number) => number.as_int().and_then(|number| number.try_into().ok()),
+            Operand::Value(_) => self.call.as_ref()?.numbers.get(operand).copied(),
+        }
     }
 
     fn value(&self, bound: &MinMax) -> Option<i64> {
         let mut known = true;
-        bound.for_each_var(&mut |var| known &= self.0.contains_key(&var));
-        let value = |var: Var| self.0.get(&var).copied().unwrap_or(0);
+        bound.for_each_var(&mut |var| known &= self.values.contains_key(&var));
+        let value = |var: Var| self.values.get(&var).copied().unwrap_or(0);
         i64::try_from(bound.eval(&value).ok().filter(|_| known)?).ok()
     }
 
@@ -62,8 +110,8 @@ impl Known {
     pub(super) fn bind(&mut self, var: Var, lo: &MinMax, hi: &MinMax) -> Option<(i64, i64)> {
         let bounds = self.value(lo).zip(self.value(hi));
         match bounds.and_then(|(lo, hi)| lo.checked_add(hi)) {
-            Some(both) => self.0.insert(var, both / 2),
-            None => self.0.remove(&var),
+            Some(both) => self.values.insert(var, both / 2),
+            None => self.values.remove(&var),
         };
         bounds
     }
@@ -93,13 +141,21 @@ impl Known {
         match stmt {
             Stmt::Op { op: Op::Exp | Op::Log, .. } => Some(EXPONENTIAL),
             Stmt::Op { op, .. } if is_function(*op) => Some(FUNCTION),
-            Stmt::Barrier => Some(-WAIT),
+            Stmt::Barrier => Some(-self.wait),
+            Stmt::Team(block) => self.work(block),
             Stmt::Bind { var, expr } => {
                 self.bind(*var, expr, expr);
                 Some(0.0)
             }
-            Stmt::Param { var, .. } => {
-                self.0.remove(var);
+            Stmt::Param { var, value, .. } => {
+                match self.call.as_ref().and_then(|_| self.number(value)) {
+                    Some(number) => self.values.insert(*var, number),
+                    None => self.values.remove(var),
+                };
+                Some(1.0)
+            }
+            Stmt::Index { .. } | Stmt::Load { .. } | Stmt::Op { op: Op::Cast, .. } => {
+                self.follow(stmt);
                 Some(1.0)
             }
             Stmt::Loop(of) => self.of_loop(of),

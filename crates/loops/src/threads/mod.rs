@@ -43,7 +43,7 @@ use self::form::{Form, last_uses};
 pub use self::memory::{MOST_ON_STACK, is_private as is_of_thread};
 use self::places::{Scope, Walk};
 use self::worth::Around;
-pub use self::worth::Left;
+pub use self::worth::{Left, sizes_of, work_of};
 use crate::ir::{Kernel, Stmt, each_stmt};
 
 /// Divides the free loops of a kernel among threads, where that is worth it: for more work than the least,

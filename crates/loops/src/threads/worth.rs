@@ -7,7 +7,7 @@
 use einlang_index::{MinMax, Var};
 
 use super::estimate::Known;
-use crate::ir::{Block, Kernel, Range, Size, Stmt};
+use crate::ir::{Block, BufferId, Kernel, Range, Size, Stmt};
 
 /// A variable around statements, and what it lies between; the same twice if it is bound.
 type Bound = (Var, MinMax, MinMax);
@@ -30,15 +30,9 @@ pub struct Left {
 impl Around {
     /// The sizes of a kernel that follow from the shapes of its inputs.
     pub(super) fn of(kernel: &Kernel, shapes: &[Vec<i64>]) -> Around {
-        let known = |size: &Size| match size {
-            Size::Shape(buffer, axis) => {
-                shapes.get(buffer.0 as usize)?.get(*axis as usize).copied()
-            }
-            Size::Argument => None,
-        };
-        let fits = shapes.len() == kernel.n_inputs;
-        let sizes = kernel.sizes.iter().filter(|_| fits);
-        let sizes = sizes.filter_map(|(var, size)| Some((*var, known(size)?))).collect();
+        let known = sizes_of(kernel, shapes).into_iter();
+        let sizes = kernel.sizes.iter().zip(known);
+        let sizes = sizes.filter_map(|((var, _), size)| Some((*var, size?))).collect();
         Around { sizes, bounds: Vec::new() }
     }
 
@@ -82,6 +76,29 @@ impl Around {
         let work = known(&self.sizes, &self.bounds).work(block);
         work.is_some_and(|work| work < least as f64)
     }
+}
+
+/// The work of a kernel in thirds of a nanosecond on one thread; nothing if it may be any. What is known are
+/// some of its sizes, and inputs that are numbers.
+pub fn work_of(
+    kernel: &Kernel,
+    sizes: &[Option<i64>],
+    inputs: impl Iterator<Item = (BufferId, i64)>,
+) -> Option<f64> {
+    let sizes = kernel.sizes.iter().zip(sizes);
+    let sizes = sizes.filter_map(|((var, _), size)| Some((*var, (*size)?)));
+    Known::of_call(sizes, inputs).work(&kernel.body)
+}
+
+/// The sizes of a kernel that follow from the shapes of its inputs.
+pub fn sizes_of(kernel: &Kernel, shapes: &[Vec<i64>]) -> Vec<Option<i64>> {
+    let known = |size: &Size| match size {
+        Size::Shape(buffer, axis) if shapes.len() == kernel.n_inputs => {
+            shapes.get(buffer.0 as usize)?.get(*axis as usize).copied()
+        }
+        _ => None,
+    };
+    kernel.sizes.iter().map(|(_, size)| known(size)).collect()
 }
 
 impl Left {
@@ -131,4 +148,46 @@ fn judge(known: &mut Known, block: &Block, least: u64) -> Vec<bool> {
     }
     let whole = won(&works);
     if whole >= 0.0 && whole >= in_parts { vec![true; works.len()] } else { divided }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::iter;
+
+    use super::*;
+    use crate::ir::parse_kernel;
+
+    const KERNEL: &str = "kernel part {
+  symbols k, n;
+  indices i, j;
+  size k = argument;
+  buffer 0 input n: i32[];
+  buffer 1 y: f32[full (n)] unset;
+  site 0 \"the size `n`\";
+  output 1;
+  body {
+    %0: i32 = load 0[] proved;
+    param n = %0 site 0;
+    alloc 1;
+    team {
+      loop i in (0, n) par own {
+        loop j in (0, k) seq {
+          store 1[(i)] = 1.0f32;
+        }
+      }
+      barrier;
+    }
+  }
+}
+";
+
+    #[test]
+    fn the_work_of_a_call_follows_from_its_numbers() {
+        let kernel = parse_kernel(KERNEL).expect("a kernel");
+        let n = || iter::once((BufferId(0), 100));
+        let work = work_of(&kernel, &[Some(1000)], n()).expect("all is known");
+        assert!((100_000.0..100_100.0).contains(&work), "{work}");
+        assert_eq!(work_of(&kernel, &[None], n()), None);
+        assert_eq!(work_of(&kernel, &[Some(1000)], iter::empty()), None);
+    }
 }

@@ -1,0 +1,188 @@
+//! Code that is made quickly first: the same results on the way to thorough code, whenever a process ends,
+//! and whatever is found in a cache.
+
+#![cfg(feature = "native")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use einlang_codegen::Llvm;
+use einlang_driver::{
+    Backend, Compile, Executable, Kept, Native, Permits, Printer, ProjectIo, RunOptions, Session,
+};
+use einlang_source::MemoryWorld;
+
+/// A program with more code than programs wait for.
+const MLP: &str = include_str!("../../../bench/mlp_train_step.ein");
+
+const MAIN: &str = "mod mlp_train_step;
+input n: i32 = 6;
+let x[i in 0..n, j in 0..n] = (i * 3 + j) as f32 * 0.02;
+let labels[i in 0..n] = i % 2;
+let w1[i in 0..n, j in 0..n] = (i - j) as f32 * 0.1;
+let b1[i in 0..n] = 0.25f32;
+let w2[i in 0..n, j in 0..n] = (i + j) as f32 * 0.05;
+let b2[i in 0..n] = 0.125f32;
+let out = mlp_train_step::run(x, labels, w1, b1, w2, b2);
+print(out);
+";
+
+/// Keeps what is printed.
+#[derive(Default)]
+struct Lines(Vec<String>);
+
+impl Printer for Lines {
+    fn line(&mut self, line: &str) -> std::io::Result<()> {
+        self.0.push(line.to_owned());
+        Ok(())
+    }
+}
+
+fn executable() -> Executable {
+    let world = MemoryWorld::new().with("main.ein", MAIN).with("mlp_train_step.ein", MLP);
+    let mut session = Session::new(&world);
+    let file = session.load(Path::new("main.ein")).expect("the program is there");
+    session.build(file).expect("the program is right")
+}
+
+fn options(native: &Native, compile: Compile) -> RunOptions {
+    let mut options = RunOptions::default();
+    options.limits.backend = Backend::Native;
+    options.limits.native = Some(native.clone());
+    options.limits.compile = compile;
+    options.limits.kept = Kept::new();
+    options
+}
+
+/// What the program prints, which tells floats apart bit by bit.
+fn run(executable: &Executable, options: &RunOptions) -> Vec<String> {
+    let permits = Permits::new(Path::new("."), &[], &[]).expect("a folder");
+    let mut lines = Lines::default();
+    let mut io = ProjectIo::new(permits, &mut lines, 0);
+    assert!(executable.run(options, &mut io).is_ok());
+    lines.0
+}
+
+#[test]
+fn calls_may_go_on_while_code_gets_better() {
+    let executable = executable();
+    let thorough = Native(Arc::new(Llvm::default()));
+    let right = run(&executable, &options(&thorough, Compile::Thorough));
+    assert_eq!(thorough.0.made().quick_runs, 0);
+    let native = Native(Arc::new(Llvm::default()));
+    let tiered = options(&native, Compile::Tiered);
+    let is_settled = AtomicBool::new(false);
+    assert_eq!(run(&executable, &tiered), right);
+    assert!(native.0.made().quick_runs > 0);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !is_settled.load(Ordering::Relaxed) {
+                    assert_eq!(run(&executable, &tiered), right);
+                }
+            });
+        }
+        native.0.settle();
+        is_settled.store(true, Ordering::Relaxed);
+    });
+    let before = native.0.made();
+    assert_eq!(run(&executable, &tiered), right);
+    assert_eq!(native.0.made(), before, "thorough code runs");
+    assert_eq!(before.not_improved, 0);
+}
+
+#[test]
+fn who_wants_thorough_code_waits_for_it() {
+    let executable = executable();
+    let native = Native(Arc::new(Llvm::default()));
+    let right = run(&executable, &options(&native, Compile::Tiered));
+    let before = native.0.made();
+    assert!(before.quick_runs > 0);
+    assert_eq!(run(&executable, &options(&native, Compile::Thorough)), right);
+    assert_eq!(native.0.made(), before, "it was made once, and what is quick did not run again");
+}
+
+#[test]
+fn what_is_dropped_is_not_waited_for() {
+    let executable = executable();
+    let native = Native(Arc::new(Llvm::default()));
+    let tiered = options(&native, Compile::Tiered);
+    let right = run(&executable, &tiered);
+    assert!(native.0.end(true), "nothing is being made any more");
+    assert_eq!(run(&executable, &tiered), right);
+    let fresh = options(&native, Compile::Tiered);
+    assert_eq!(run(&executable, &fresh), right);
+}
+
+/// A folder with the program, and a cache.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("main.ein"), MAIN).expect("a file");
+        std::fs::write(folder.path().join("mlp_train_step.ein"), MLP).expect("a file");
+        Folder(folder)
+    }
+
+    fn cache(&self) -> PathBuf {
+        self.0.path().join("cache")
+    }
+
+    fn run(&self, more: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_einlang"));
+        command.args(["run", "main.ein", "--explain"]).args(more).current_dir(self.0.path());
+        command.env("EINLANG_CACHE_DIR", self.cache()).env_remove("EINLANG_COMPILE");
+        command.output().expect("the binary starts")
+    }
+
+    /// What stands in the notes: kernels compiled, from the cache, runs of quick code.
+    fn counts(&self, more: &[&str]) -> (u64, u64, u64) {
+        let output = self.run(more);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{stderr}");
+        let number = |before: &str| {
+            let rest = stderr.split_once(before).map_or("0", |(_, rest)| rest);
+            let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+            digits.parse().expect("a number")
+        };
+        let quick = number("compiled quickly: ");
+        (number("kernels compiled: "), number("from the cache: "), quick)
+    }
+}
+
+#[test]
+fn processes_end_while_code_is_being_made() {
+    let folder = Folder::new();
+    let right = folder.run(&["--compile", "thorough", "--no-cache"]).stdout;
+    for round in 0..20 {
+        let _ = std::fs::remove_dir_all(folder.cache());
+        let output = folder.run(&[]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "round {round}: {stderr}");
+        assert_eq!(output.stdout, right, "round {round}");
+        let left = std::fs::read_dir(folder.cache()).expect("a cache").flatten();
+        let names: Vec<String> =
+            left.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        assert!(names.iter().all(|name| name.ends_with(".obj")), "round {round}: {names:?}");
+    }
+}
+
+#[test]
+fn the_second_run_keeps_thorough_code() {
+    let folder = Folder::new();
+    let (n, found, quick) = folder.counts(&[]);
+    assert!(n > 0 && found == 0 && quick > 0, "{n} {found} {quick}");
+    // What was made quickly is there at once, and the process stays until it is better.
+    let (compiled, found, _) = folder.counts(&[]);
+    assert_eq!((compiled, found), (0, n));
+    assert_eq!(folder.counts(&[]), (0, n, 0));
+    assert_eq!(folder.counts(&["--compile", "thorough"]), (0, n, 0));
+    // Neither takes the place of the other.
+    let (compiled, _, quick) = folder.counts(&["--compile", "quick"]);
+    assert!(compiled > 0 && quick > 0);
+    assert_eq!(folder.counts(&[]), (0, n, 0));
+}

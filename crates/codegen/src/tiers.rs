@@ -1,0 +1,259 @@
+//! Code that is made quickly first and thoroughly later.
+//!
+//! Making code thoroughly takes LLVM up to a second, and most first calls have little to do. So where a
+//! program would wait too long, it first gets code that is made in a fifth of the time and runs some four
+//! times slower, until thorough code is there. Both choices are those of somebody who rents until the rent
+//! has cost as much as the thing: nobody loses more than half of the time, however long a program runs.
+//!
+//! Invariants: both codes compute the same bits; a call that has begun ends in the code that it began in;
+//! where thorough code cannot be made, the quick one stays, and that is counted.
+
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use einlang_interp::native::{Ended, NativeKernel, NativeMachine};
+
+use crate::jit::Linked;
+
+/// What it takes to compile an instruction thoroughly, from what is emitted to machine code.
+const PER_INSTRUCTION: Duration = Duration::from_micros(25);
+
+/// How long thorough code may keep a program waiting, all kernels together.
+const BUDGET: Duration = Duration::from_millis(50);
+
+/// What takes less is always made thoroughly.
+const LEAST: Duration = Duration::from_millis(5);
+
+/// How many times slower quick code is.
+const SLOWER: f64 = 4.0;
+
+/// The unit of work.
+const UNIT: f64 = 1e-9 / 3.0;
+
+/// How often somebody who waits looks whether to stop.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// How code is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Quality {
+    Quick,
+    Thorough,
+}
+
+impl Quality {
+    /// The name of a function that is made so.
+    pub(crate) fn name(self, name: &str) -> Cow<'_, str> {
+        match self {
+            Quality::Quick => format!("{name}_quick").into(),
+            Quality::Thorough => name.into(),
+        }
+    }
+}
+
+/// How long programs have waited for thorough code.
+#[derive(Debug, Default)]
+pub(crate) struct Budget(AtomicU64);
+
+impl Budget {
+    /// How a kernel of so many instructions is made first, for a call with so much work.
+    pub(crate) fn choose(&self, n_instructions: usize, work: Option<f64>) -> Quality {
+        let cost = cost(n_instructions);
+        if cost < LEAST || work.is_some_and(|work| is_long(work, n_instructions)) {
+            return Quality::Thorough;
+        }
+        let within = |spent: u64| {
+            let spent = spent.saturating_add(cost.as_nanos() as u64);
+            (spent <= BUDGET.as_nanos() as u64).then_some(spent)
+        };
+        match self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, within) {
+            Ok(_) => Quality::Thorough,
+            Err(_) => Quality::Quick,
+        }
+    }
+}
+
+/// Whether a call with so much work had better wait for thorough code of so many instructions.
+pub(crate) fn is_long(work: f64, n_instructions: usize) -> bool {
+    lost(work) > cost(n_instructions)
+}
+
+/// How long it takes to make code of so many instructions thoroughly.
+fn cost(n_instructions: usize) -> Duration {
+    PER_INSTRUCTION.saturating_mul(n_instructions.try_into().unwrap_or(u32::MAX))
+}
+
+/// How much longer quick code takes for so much work.
+fn lost(work: f64) -> Duration {
+    let seconds = work.max(0.0) * UNIT * (SLOWER - 1.0);
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+}
+
+/// What happened to code that was made quickly.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) quick_runs: AtomicU64,
+    pub(crate) not_improved: AtomicU64,
+}
+
+/// Machine code of a kernel.
+#[derive(Debug)]
+pub(crate) struct Code {
+    first: Linked,
+    /// What is known about quick code.
+    quick: Option<Quick>,
+}
+
+#[derive(Debug)]
+struct Quick {
+    counts: Arc<Counts>,
+    /// What takes its place.
+    better: Option<Arc<Better>>,
+    /// What that costs.
+    cost: Duration,
+    /// How many nanoseconds it ran so far.
+    spent: AtomicU64,
+}
+
+/// Thorough code that is being made.
+#[derive(Debug)]
+struct Better {
+    made: OnceLock<Option<Linked>>,
+    lock: Mutex<()>,
+    done: Condvar,
+    process: u32,
+}
+
+/// That [`Better`] code will be there, or that it will not.
+pub(crate) struct Promise {
+    better: Arc<Better>,
+    counts: Arc<Counts>,
+}
+
+impl Code {
+    /// Code that is as good as it gets.
+    pub(crate) fn thorough(first: Linked) -> Code {
+        Code { first, quick: None }
+    }
+
+    /// Code that was made quickly and stays.
+    pub(crate) fn quick(first: Linked, counts: &Arc<Counts>) -> Code {
+        let (counts, spent) = (Arc::clone(counts), AtomicU64::new(0));
+        Code { first, quick: Some(Quick { counts, better: None, cost: Duration::MAX, spent }) }
+    }
+
+    /// Code that was made quickly of so many instructions until the promise is kept.
+    pub(crate) fn improved_later(
+        first: Linked,
+        n_instructions: usize,
+        counts: &Arc<Counts>,
+    ) -> (Code, Promise) {
+        let better = Arc::new(Better {
+            made: OnceLock::new(),
+            lock: Mutex::new(()),
+            done: Condvar::new(),
+            process: std::process::id(),
+        });
+        let (promised, counts) = (Arc::clone(&better), Arc::clone(counts));
+        let promise = Promise { better: promised, counts: Arc::clone(&counts) };
+        let (cost, spent) = (cost(n_instructions), AtomicU64::new(0));
+        let quick = Quick { counts, better: Some(better), cost, spent };
+        (Code { first, quick: Some(quick) }, promise)
+    }
+
+    /// Waits for thorough code.
+    pub(crate) fn settle(&self) {
+        if let Some(better) = self.quick.as_ref().and_then(|quick| quick.better.as_ref()) {
+            better.wait(|| true);
+        }
+    }
+}
+
+impl Quick {
+    /// The code that takes its place for a call, waited for if the call has much to do or there were many.
+    fn better(&self, machine: &mut NativeMachine<'_>) -> Result<Option<&Linked>, Ended> {
+        let Some(better) = &self.better else { return Ok(None) };
+        if better.made.get().is_none() {
+            let spent = Duration::from_nanos(self.spent.load(Ordering::Relaxed));
+            let is_long = || machine.work().is_none_or(|work| lost(work) > self.cost);
+            if (spent > self.cost || is_long()) && !better.wait(|| machine.tick_at_once(0)) {
+                return Err(Ended::Refused);
+            }
+        }
+        Ok(better.made.get().and_then(Option::as_ref))
+    }
+}
+
+impl Better {
+    /// Waits until it is known whether there is such code; false if the one who waits must not go on.
+    fn wait(&self, mut may_go_on: impl FnMut() -> bool) -> bool {
+        // Where the process was forked, nobody makes it any more.
+        while self.made.get().is_none() && self.process == std::process::id() {
+            if !may_go_on() {
+                return false;
+            }
+            let Ok(lock) = self.lock.lock() else { return true };
+            if self.made.get().is_none() {
+                let _ = self.done.wait_timeout(lock, LOOK_EVERY);
+            }
+        }
+        true
+    }
+}
+
+impl Promise {
+    /// Code that calls run from now on, or that there is none.
+    pub(crate) fn keep(self, made: Result<Linked, String>) {
+        let _ = self.better.made.set(made.ok());
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        if self.better.made.get_or_init(|| None).is_none() {
+            self.counts.not_improved.fetch_add(1, Ordering::Relaxed);
+        }
+        let _lock = self.better.lock.lock();
+        self.better.done.notify_all();
+    }
+}
+
+impl NativeKernel for Code {
+    fn run(&self, machine: &mut NativeMachine<'_>) -> Result<(), Ended> {
+        let Some(quick) = &self.quick else { return self.first.run(machine) };
+        if let Some(better) = quick.better(machine)? {
+            return better.run(machine);
+        }
+        quick.counts.quick_runs.fetch_add(1, Ordering::Relaxed);
+        let start = Instant::now();
+        let ended = self.first.run(machine);
+        quick.spent.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        ended
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_wait_until_the_budget_is_spent() {
+        let budget = Budget::default();
+        let most = (BUDGET.as_nanos() / PER_INSTRUCTION.as_nanos()) as usize;
+        assert_eq!(budget.choose(most + 1, None), Quality::Quick);
+        assert_eq!(budget.choose(most, None), Quality::Thorough);
+        assert_eq!(budget.choose(most / 2, None), Quality::Quick);
+        assert_eq!(budget.choose(1, None), Quality::Thorough, "too little to do it twice");
+    }
+
+    #[test]
+    fn long_calls_wait() {
+        let budget = Budget::default();
+        let cost = cost(100_000).as_secs_f64() / UNIT / (SLOWER - 1.0);
+        assert_eq!(budget.choose(100_000, Some(cost * 0.9)), Quality::Quick);
+        assert_eq!(budget.choose(100_000, Some(cost * 1.1)), Quality::Thorough);
+        assert_eq!(budget.choose(100_000, Some(f64::INFINITY)), Quality::Thorough);
+        assert_eq!(budget.choose(100_000, Some(-1.0)), Quality::Quick);
+    }
+}
