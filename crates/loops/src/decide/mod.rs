@@ -7,6 +7,7 @@
 //! | file | decides |
 //! |---|---|
 //! | `at_reads.rs` | what is computed where it is read, and what nobody needs |
+//! | `contractions.rs` | which contractions are computed before the recurrence that reads them |
 //! | `cases.rs`, `widen.rs` | which conditions on indices become clauses, and which sums count everywhere |
 //! | `functions.rs` | which functions are computed before a clause that has more indices |
 //! | `stream/` | what is only summed over a long axis, block by block |
@@ -30,6 +31,7 @@ mod along;
 mod at_reads;
 mod batches;
 mod cases;
+mod contractions;
 mod cost;
 mod distance;
 mod ensembles;
@@ -120,6 +122,7 @@ fn decide_order(module: &Module, storage: Storage) -> Result<Schedule, NotLowere
         deciding.group(group, &mut schedule)?;
     }
     at_reads::compute_at_reads(module, &mut schedule);
+    contractions::store_contractions(module, &mut schedule);
     Ok(schedule)
 }
 

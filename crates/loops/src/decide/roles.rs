@@ -274,6 +274,25 @@ fn free_axes(statement: Statement, binding: &Binding, around: &Around) -> Option
     Some(free)
 }
 
+/// The same for a statement of a nest, wherever it stands there.
+pub(super) fn free_axes_in(
+    nest: &Nest,
+    statement: Statement,
+    binding: &Binding,
+) -> Option<Vec<usize>> {
+    fn around(nest: &Nest, of: Statement) -> Option<Around> {
+        match nest {
+            Nest::Points { statement, .. } => (*statement == of).then(Vec::new),
+            Nest::Phases(phases) => phases.iter().find_map(|phase| around(phase, of)),
+            Nest::Loop { forms, inner, .. } => around(inner, of).map(|mut found| {
+                found.push(forms.clone());
+                found
+            }),
+        }
+    }
+    free_axes(statement, binding, &around(nest, statement)?)
+}
+
 /// Lanes along an axis, and what a point costs then.
 fn lanes_of(
     binding: &Binding,
