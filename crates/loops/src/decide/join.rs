@@ -61,7 +61,7 @@ pub fn join_producers(mut module: Module) -> Module {
     joining.module
 }
 
-fn has_loop(nest: &Nest) -> bool {
+pub(super) fn has_loop(nest: &Nest) -> bool {
     match nest {
         Nest::Points { .. } => false,
         Nest::Phases(phases) => phases.iter().any(has_loop),

@@ -10,6 +10,7 @@
 //! | `contractions.rs` | which contractions are computed before the recurrence that reads them |
 //! | `cases.rs`, `widen.rs` | which conditions on indices become clauses, and which sums count everywhere |
 //! | `functions.rs` | which functions are computed before a clause that has more indices |
+//! | `running.rs` | which extrema are computed along with the recurrence they are of |
 //! | `stream/` | what is only summed over a long axis, block by block |
 //! | `join.rs` | which producers belong to the group of the recurrence that reads them |
 //! | `orders.rs` | nothing: it remembers orders that were found |
@@ -49,6 +50,7 @@ mod replay;
 mod reuse;
 mod roles;
 mod rows;
+mod running;
 mod small;
 mod steps;
 mod stream;
@@ -80,6 +82,7 @@ pub(crate) use products::{fuse_steps, fuse_terms};
 pub use replay::find_replays;
 pub(crate) use replay::{end_of_sum, is_about_terms, is_fixed, prepare_sweeps, sum_of, sum_over};
 pub use rows::join_rows;
+pub use running::run_extremes;
 pub(crate) use small::expect_sizes;
 pub use stream::stream_sums;
 pub use widen::widen_sums;
