@@ -102,6 +102,21 @@ fn contractions() {
 }
 
 #[test]
+fn extremes() {
+    check("extremes", "best,least,highest,lowest");
+}
+
+#[test]
+fn rims() {
+    check("rim", "off,slope_first,slope_k");
+}
+
+#[test]
+fn normal_equations() {
+    check("normal", "total");
+}
+
+#[test]
 fn products() {
     check("products", "chained,total,often,loss,slope_b,slope_w");
 }

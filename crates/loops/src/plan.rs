@@ -10,8 +10,8 @@ use einlang_tir::types::Ident;
 use crate::checkpoint::Checkpoint;
 use crate::decide::{
     Storage, decide, decide_along_time, divide_cases, expect_sizes, find_replays, fuse_steps,
-    fuse_terms, is_legal, join_producers, join_rows, prepare_sweeps, store_functions, stream_sums,
-    widen_sums,
+    fuse_terms, is_legal, join_producers, join_rows, prepare_sweeps, run_extremes, store_functions,
+    stream_sums, widen_sums,
 };
 use crate::delay::delay_updates;
 use crate::factor::factor_contractions;
@@ -149,7 +149,8 @@ fn finish(
 
 /// A module with the clauses and sums that its schedule is decided for.
 fn prepared(module: Module, ctx: &Ctx) -> Module {
-    stream_sums(store_functions(widen_sums(divide_cases(delay_updates(module), ctx), ctx)))
+    let divided = divide_cases(delay_updates(module), ctx);
+    run_extremes(stream_sums(store_functions(widen_sums(divided, ctx))))
 }
 
 /// The stack of a thread that looks for segments; pages that are never touched cost nothing.

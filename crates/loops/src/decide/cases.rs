@@ -91,6 +91,11 @@ impl Cases<'_> {
         if clause.guard.is_some() || clause.domain.sets().len() != 1 {
             return None;
         }
+        self.all(clause).or_else(|| self.inside(clause))
+    }
+
+    /// A case for everything that can be different.
+    fn all(&self, clause: &Clause) -> Option<Vec<(Domain, Region)>> {
         let (mut waiting, mut done) = (vec![clause.domain.0.clone()], Vec::new());
         let mut changed = false;
         while let Some(domain) = waiting.pop() {
@@ -118,6 +123,30 @@ impl Cases<'_> {
         // The last case that was found is the first one of the source.
         done.reverse();
         changed.then_some(done)
+    }
+
+    /// A case for the points at which all conditions hold, such as the inside of a stencil, and few for the
+    /// others, which go on asking.
+    fn inside(&self, clause: &Clause) -> Option<Vec<(Domain, Region)>> {
+        let settled = |domain: &Domain| {
+            let mut body = clause.body.clone();
+            self.settle(&mut body, domain, &mut Known::default());
+            body
+        };
+        let (mut inside, mut body) = (clause.domain.0.clone(), clause.body.clone());
+        while let Some(condition) = self.open_condition(&body, &inside) {
+            let Constraint::Ge(_) = condition else { return None };
+            inside = inside.restricted(&Set::new([condition]).ok()?).ok()?.simplified();
+            body = settled(&inside);
+        }
+        let edge = clause.domain.subtract(&inside).ok()?.disjoint().ok()?;
+        let edge = edge.simplified_given(self.facts.set());
+        if edge.sets().is_empty() || edge.sets().len() >= MOST_CASES {
+            return None;
+        }
+        let parts = edge.sets().iter().map(|set| Domain::new(self.dims, set.clone()));
+        let edges = parts.map(|part| (part.clone(), settled(&part)));
+        Some([(inside, body)].into_iter().chain(edges).collect())
     }
 
     fn is_empty(&self, domain: &Domain) -> bool {

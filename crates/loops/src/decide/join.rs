@@ -16,9 +16,11 @@ use einlang_tir::region::InstKind;
 use einlang_tir::types::Ident;
 
 use super::at_reads::needed_by_outputs;
+use super::contractions::loses_tile;
 use super::windows::Observers;
+use super::work::Works;
 use super::{Deciding, Storage, decide_order, reads_itself_by_data};
-use crate::schedule::{Compute, GroupSchedule, Layout, Nest};
+use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Schedule};
 
 /// A recurrence takes in producers until it has so many clauses: orders are searched for in time
 /// that grows faster than their number.
@@ -54,12 +56,12 @@ pub fn join_producers(mut module: Module) -> Module {
         .filter_map(|group| group.bindings.first().map(|binding| binding.name.clone()))
         .collect();
     let (readers, observers) = (readers(&module), Observers::of(&module));
-    let mut joining = Joining { facts: module.facts(), module, stored, readers, observers };
+    let mut joining = Joining { facts: module.facts(), module, alone, stored, readers, observers };
     consumers.iter().for_each(|consumer| joining.feed(consumer));
     joining.module
 }
 
-fn has_loop(nest: &Nest) -> bool {
+pub(super) fn has_loop(nest: &Nest) -> bool {
     match nest {
         Nest::Points { .. } => false,
         Nest::Phases(phases) => phases.iter().any(has_loop),
@@ -70,6 +72,8 @@ fn has_loop(nest: &Nest) -> bool {
 struct Joining {
     module: Module,
     facts: Facts,
+    /// The order of everything at the beginning.
+    alone: Schedule,
     /// The tensors that have memory of their own.
     stored: HashSet<Ident>,
     /// For each tensor, the groups that read it, by the first tensor they had at the beginning.
@@ -99,7 +103,7 @@ impl Joining {
 
     /// The module with one group moved into another, together with what is computed at reads in
     /// between, and how many were moved. Every tensor that moves must get a window and none may
-    /// lose its own.
+    /// lose its own, nor a contraction its tile.
     fn joined(&self, producer: usize, consumer: usize) -> Option<(Module, usize)> {
         let stored = |group: &Group| group.bindings.iter().all(|b| self.stored.contains(&b.name));
         if !stored(&self.module.groups[producer]) {
@@ -119,11 +123,16 @@ impl Joining {
         let names: Vec<Ident> = bindings.iter().map(|binding| binding.name.clone()).collect();
         let at = consumer - moving.len();
         joint.groups[at].bindings.splice(0..0, bindings);
-        let before = self.windows(&self.module, consumer)?;
-        let after = self.windows(&joint, at)?;
+        let before = windows(&self.decided(&self.module, consumer)?);
+        let together = self.decided(&joint, at)?;
+        let after = windows(&together);
         let is_windowed = |name: &Ident| after.get(name) == Some(&true);
         let kept = before.iter().all(|(name, windowed)| !windowed || is_windowed(name));
-        (kept && names.iter().all(is_windowed)).then_some((joint, moving.len()))
+        let windowed = kept && names.iter().all(is_windowed);
+        let works = Works::new(&joint, &self.alone);
+        let moved = |name: &Ident| names.contains(name);
+        let fits = windowed && !loses_tile(&works, &joint.groups[at], &together.nest, &moved);
+        fits.then_some((joint, moving.len()))
     }
 
     /// The groups that move with a producer, in order: itself and those between it and the consumer
@@ -150,15 +159,19 @@ impl Joining {
         Some(moving)
     }
 
-    /// Which tensors of a group have a window.
-    fn windows(&self, module: &Module, group: usize) -> Option<HashMap<Ident, bool>> {
+    /// The order of a group and its windows.
+    fn decided(&self, module: &Module, group: usize) -> Option<GroupSchedule> {
         let observers = Some(Observers::of(module));
         let deciding = Deciding { module, facts: self.facts.clone(), observers };
-        let decided: GroupSchedule = deciding.alone(&module.groups[group]).ok()?;
-        let windowed = |layouts: &[Layout]| layouts.iter().any(|l| matches!(l, Layout::Mod(_)));
-        let tensors = decided.tensors.into_iter();
-        Some(tensors.map(|tensor| (tensor.name, windowed(&tensor.storage))).collect())
+        deciding.alone(&module.groups[group]).ok()
     }
+}
+
+/// Which tensors of a group have a window.
+fn windows(decided: &GroupSchedule) -> HashMap<Ident, bool> {
+    let windowed = |layouts: &[Layout]| layouts.iter().any(|l| matches!(l, Layout::Mod(_)));
+    let tensors = decided.tensors.iter();
+    tensors.map(|tensor| (tensor.name.clone(), windowed(&tensor.storage))).collect()
 }
 
 fn has(group: &Group, name: &Ident) -> bool {

@@ -7,8 +7,10 @@
 //! | file | decides |
 //! |---|---|
 //! | `at_reads.rs` | what is computed where it is read, and what nobody needs |
+//! | `contractions.rs` | which contractions are computed before the recurrence that reads them |
 //! | `cases.rs`, `widen.rs` | which conditions on indices become clauses, and which sums count everywhere |
 //! | `functions.rs` | which functions are computed before a clause that has more indices |
+//! | `running.rs` | which extrema are computed along with the recurrence they are of |
 //! | `stream/` | what is only summed over a long axis, block by block |
 //! | `join.rs` | which producers belong to the group of the recurrence that reads them |
 //! | `orders.rs` | nothing: it remembers orders that were found |
@@ -30,6 +32,7 @@ mod along;
 mod at_reads;
 mod batches;
 mod cases;
+mod contractions;
 mod cost;
 mod distance;
 mod ensembles;
@@ -47,6 +50,7 @@ mod replay;
 mod reuse;
 mod roles;
 mod rows;
+mod running;
 mod small;
 mod steps;
 mod stream;
@@ -79,6 +83,7 @@ pub(crate) use products::{fuse_steps, fuse_terms};
 pub use replay::find_replays;
 pub(crate) use replay::{end_of_sum, is_about_terms, is_fixed, prepare_sweeps, sum_of, sum_over};
 pub use rows::join_rows;
+pub use running::run_extremes;
 pub(crate) use small::expect_sizes;
 pub use stream::stream_sums;
 pub use widen::widen_sums;
@@ -121,6 +126,7 @@ fn decide_order(module: &Module, storage: Storage) -> Result<Schedule, NotLowere
         deciding.group(group, &mut schedule)?;
     }
     at_reads::compute_at_reads(module, &mut schedule);
+    contractions::store_contractions(module, &mut schedule);
     Ok(schedule)
 }
 

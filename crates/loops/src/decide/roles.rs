@@ -19,6 +19,7 @@ use super::cost::{
     WAITING,
 };
 use super::ensembles::run_ensembles;
+use super::join::has_loop;
 use super::rows::run_rows;
 use super::steps::tile_steps;
 use super::strips::run_diagonals;
@@ -121,7 +122,7 @@ fn reorder_recurrences(
 ) {
     let has_loop = |group: &Group| {
         let first = group.bindings.first().and_then(|binding| schedule.group(&binding.name));
-        first.is_some_and(|decided| matches!(decided.nest, Nest::Loop { .. }))
+        first.is_some_and(|decided| has_loop(&decided.nest))
     };
     let recurrences: Vec<&Group> = module.groups.iter().filter(|group| has_loop(group)).collect();
     if recurrences.is_empty() {
@@ -141,7 +142,9 @@ fn reorder_recurrences(
         let batch = || run_batches(module, group, decided, works, &observers);
         let ensemble = || run_ensembles(module, group, decided, works, &observers);
         let stencil = || tile_steps(module, group, decided, works, &observers);
-        if let Some(changed) = grid.or_else(ensemble).or_else(batch).or_else(stencil) {
+        let others = || ensemble().or_else(batch).or_else(stencil);
+        let in_one_loop = matches!(decided.nest, Nest::Loop { .. });
+        if let Some(changed) = grid.or_else(|| in_one_loop.then(others).flatten()) {
             *decided = changed;
         }
     }
@@ -272,6 +275,25 @@ fn free_axes(statement: Statement, binding: &Binding, around: &Around) -> Option
         free.retain(|at| *at != axis);
     }
     Some(free)
+}
+
+/// The same for a statement of a nest, wherever it stands there.
+pub(super) fn free_axes_in(
+    nest: &Nest,
+    statement: Statement,
+    binding: &Binding,
+) -> Option<Vec<usize>> {
+    fn around(nest: &Nest, of: Statement) -> Option<Around> {
+        match nest {
+            Nest::Points { statement, .. } => (*statement == of).then(Vec::new),
+            Nest::Phases(phases) => phases.iter().find_map(|phase| around(phase, of)),
+            Nest::Loop { forms, inner, .. } => around(inner, of).map(|mut found| {
+                found.push(forms.clone());
+                found
+            }),
+        }
+    }
+    free_axes(statement, binding, &around(nest, statement)?)
 }
 
 /// Lanes along an axis, and what a point costs then.

@@ -2,7 +2,7 @@
 //!
 //! The points of a diagonal wait for earlier diagonals only, so they are lanes. Memory keeps the last
 //! few diagonals, each in one piece; without such a window lanes would lie apart, and the grid stays as
-//! it is.
+//! it is. Several tensors may make one grid, such as the scores of an alignment with gaps.
 //!
 //! Invariant: what is proposed was proved like a schedule from a file.
 
@@ -17,7 +17,7 @@ use super::fuse::statements;
 use super::legal::group_is_legal;
 use super::windows::{Observers, fold_storage};
 use super::work::Works;
-use crate::schedule::{GroupSchedule, Layout, Nest, Role};
+use crate::schedule::{GroupSchedule, Layout, Nest, Role, TensorSchedule};
 
 /// The schedule of a grid by its diagonals, if that is one and they fit in a window.
 pub(super) fn run_diagonals(
@@ -28,13 +28,14 @@ pub(super) fn run_diagonals(
     observers: &Observers,
     dependences: &[Dependence],
 ) -> Option<GroupSchedule> {
-    let [binding] = &group.bindings[..] else { return None };
-    if binding.axes.len() != 2 || group.until.is_some() || !is_grid(&decided.nest, 0) {
+    let flat = group.bindings.iter().all(|binding| binding.axes.len() == 2);
+    if !flat || group.until.is_some() || !is_grid(&decided.nest, 0) {
         return None;
     }
-    let works: Vec<_> = binding.clauses.iter().map(|clause| works.of(binding, clause)).collect();
+    let clauses = group.bindings.iter().flat_map(|b| b.clauses.iter().map(move |c| (b, c)));
+    let works: Vec<_> = clauses.map(|(binding, clause)| works.of(binding, clause)).collect();
     let fits = works.iter().all(|work| !work.scalar && work.n_folds == 0);
-    if !fits || !is_read_plainly(module, &binding.name) {
+    if !fits || !group.bindings.iter().all(|b| is_read_plainly(module, &b.name)) {
         return None;
     }
     let bytes = works.iter().map(|work| work.bytes).max().unwrap_or(8);
@@ -54,7 +55,9 @@ pub(super) fn run_diagonals(
             tensor.map = vec![vec![1, 1], vec![1, 0]];
         }
         fold_storage(group, &mut changed, dependences, observers, &facts);
-        let window = matches!(changed.tensors[0].storage[..], [Layout::Mod(_), Layout::Full]);
+        let in_window =
+            |tensor: &TensorSchedule| matches!(tensor.storage[..], [Layout::Mod(_), Layout::Full]);
+        let window = changed.tensors.iter().all(in_window);
         let legal = || group_is_legal(module, group, &changed, observers, &facts);
         (window && legal()).then_some(changed)
     })

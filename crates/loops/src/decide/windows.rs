@@ -8,7 +8,8 @@
 //! - every read inside the group, the condition of an `until` included, is in the same round of the
 //!   loops around and comes at most `h` rounds after the write, and `W > h`; or `W = h` where all that
 //!   reads comes in an earlier phase of the round than all that writes (`phases.rs`);
-//! - every read after the group is of one of the last `s` planes, and `W >= s`;
+//! - every read after the group is of one of the last `s` planes that have a point at its place, and
+//!   `W >= s`;
 //! - every point that is read has a clause without a guard, so that no read finds what an earlier
 //!   plane left behind;
 //! - nothing sees the tensor as a whole: it is no output and no size, and is passed on nowhere.
@@ -197,7 +198,7 @@ impl Folding<'_> {
         tensor.map.is_empty() && !along.down && most.is_some_and(|most| most < n_planes)
     }
 
-    /// How many planes a point is away from the last one.
+    /// How many planes a point is away from the last one that has a point at the same place.
     fn planes_left(
         &self,
         binding: &Binding,
@@ -207,7 +208,10 @@ impl Folding<'_> {
     ) -> Option<Quasi> {
         let mut from_end = Quasi::from(0);
         let dimension = tensor.dimension(along.dimension);
-        for ((axis, at), c) in binding.axes.iter().zip(at).zip(&dimension) {
+        for (number, ((axis, at), c)) in binding.axes.iter().zip(at).zip(&dimension).enumerate() {
+            if is_apart(tensor, along.dimension, number) {
+                continue;
+            }
             let left = match along.down {
                 false => axis.dim.extent.add_constant(-1).and_then(|last| last.sub(at)).ok()?,
                 true => at.clone(),
@@ -286,6 +290,13 @@ impl Folding<'_> {
         }
         Some(width)
     }
+}
+
+/// Whether points that differ along an axis never share a place, whatever a dimension keeps: another dimension
+/// is that axis.
+fn is_apart(tensor: &TensorSchedule, dimension: usize, axis: usize) -> bool {
+    let is = |form: &Vec<i64>| form.iter().enumerate().all(|(at, c)| (*c != 0) == (at == axis));
+    tensor.map.iter().enumerate().any(|(at, form)| at != dimension && is(form))
 }
 
 /// The reads of one tensor in a region, with the points at which they happen.

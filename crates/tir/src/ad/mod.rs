@@ -10,7 +10,7 @@
 //! | `seed`, `diagonal` | what is perturbed or observed, and which axes need not be stored |
 //! | `forward`, `tangent` | tangent bindings, tangents of code |
 //! | `reverse`, `key`, `pullback`, `sink` | adjoint bindings, subscripts that are data, adjoints of code |
-//! | `sum` | sums over domains in which indices are determined |
+//! | `sum`, `prove` | sums over domains in which indices are determined; reads that are settled there |
 //! | `partial`, `rules`, `linear`, `isolate`, `batched` | derivatives of operations and of functions with a rule |
 //! | `captured` | what functions with a rule capture |
 //! | `host` | paths through host code |
@@ -48,6 +48,7 @@ mod partial;
 mod paths;
 mod presence;
 mod probe;
+mod prove;
 mod pullback;
 mod range;
 mod regroup;

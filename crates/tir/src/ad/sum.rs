@@ -1,7 +1,8 @@
 //! Sums over the points of a domain, with every index that is determined put in by its value.
 //!
 //! The transposed read of a stencil or an elementwise map has one point per summand: what looks
-//! like a sum over all consumers is then plain code under a condition.
+//! like a sum over all consumers is then plain code under a condition. That holds for consumers in several
+//! parts too, such as the rim of a grid, where all parts determine the index in the same way.
 
 use einlang_index::{Affine, Domain, Set, Var};
 
@@ -39,6 +40,7 @@ impl Ad<'_> {
             values.region(&mut body)?;
             guards.iter_mut().try_for_each(|guard| values.region(guard))?;
         }
+        self.prove_reads(&mut body, &domain, around);
         let guard = self.chain(guards);
         if !domain.dims().is_empty() {
             let flags = ReduceFlags { commutative: true, idempotent: false, reassociable: true };
@@ -154,10 +156,11 @@ fn without_empty(domain: &Domain, around: &Domain, assumed: &Set) -> R<Domain> {
 fn solved(domain: &Domain) -> R<(Domain, Substitution)> {
     let mut values = Substitution::default();
     let mut domain = domain.clone();
-    while let [set] = domain.sets()
-        && let Some((dim, value)) = determined(set, domain.dims())
-    {
-        let set = set.substitute(dim, &value)?;
+    while let Some((dim, value)) = determined(&domain) {
+        let mut sets = Vec::with_capacity(domain.sets().len());
+        for set in domain.sets() {
+            sets.push(set.substitute(dim, &value)?);
+        }
         let one = Substitution {
             vars: [(dim, value.clone().into())].into_iter().collect(),
             ..Substitution::default()
@@ -167,22 +170,30 @@ fn solved(domain: &Domain) -> R<(Domain, Substitution)> {
         }
         values.vars.insert(dim, value.into());
         let dims: Vec<Var> = domain.dims().iter().copied().filter(|d| *d != dim).collect();
-        domain = Domain::new(dims, set);
+        domain = Domain::of_sets(dims, sets);
     }
     Ok((domain, values))
 }
 
-/// A dimension that an equality gives as an expression of everything else.
-fn determined(set: &Set, dims: &[Var]) -> Option<(Var, Affine)> {
-    for dim in dims.iter().rev() {
-        for eq in set.eqs() {
-            let value = match eq.coeff(*dim) {
-                1 => eq.without(*dim).neg(),
-                -1 => Ok(eq.without(*dim)),
-                _ => continue,
-            };
-            return Some((*dim, value.ok()?));
+/// A dimension that an equality gives as an expression of everything else, the same one in all sets.
+fn determined(domain: &Domain) -> Option<(Var, Affine)> {
+    let (first, others) = domain.sets().split_first()?;
+    for dim in domain.dims().iter().rev() {
+        for value in values_of(first, *dim) {
+            let same = |set: &Set| values_of(set, *dim).any(|other| other == value);
+            if others.iter().all(same) {
+                return Some((*dim, value));
+            }
         }
     }
     None
+}
+
+/// What equalities say of a dimension.
+fn values_of(set: &Set, dim: Var) -> impl Iterator<Item = Affine> {
+    set.eqs().iter().filter_map(move |eq| match eq.coeff(dim) {
+        1 => eq.without(dim).neg().ok(),
+        -1 => Some(eq.without(dim)),
+        _ => None,
+    })
 }
