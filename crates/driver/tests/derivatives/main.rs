@@ -5,6 +5,7 @@ mod cases;
 mod classics;
 mod counts;
 mod effects;
+mod library;
 mod program;
 
 use einlang_driver::Session;
