@@ -177,6 +177,13 @@ def test_what_is_detached_needs_no_derivative(helpers):
     helpers.f = lambda x: 3 * x
     m = einlang.loads("pub fn g(x: f64) -> f64 { x * (python::ein_helpers::f(detach(x)) as f64) }")
     assert einlang.grad(m.g)(2.0) == 6.0
+    for text in [
+        "let x = 2.0; let y = x * (python::ein_helpers::f(detach(x)) as f32); let d = @y / @x;",
+        "let x = 2.0; let z = detach(x * x); let y = x * (python::ein_helpers::f(z / 2.0) as f32); let d = @y / @x;",
+        "fn main() { let x = 2.0; let z = python::ein_helpers::f(detach(x)) as f32; let y = x * z; @y / @x }",
+    ]:
+        found = einlang.run(text)
+        assert (found.main if "main" in text else found.d) == 6.0, text
 
 
 def test_checking_imports_nothing():

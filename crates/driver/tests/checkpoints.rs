@@ -27,13 +27,17 @@ const INPUTS: &[(&str, &str)] = &[
 /// a part of time, whose terms have other places in segments.
 const IN_LANES: &[&str] = &[
     "batch",
+    "blocks",
+    "every_tenth",
     "grid3",
     "guarded_grid",
+    "layers",
     "lstm",
     "open_guarded",
     "parts_of_time",
     "rnn",
     "row_grid",
+    "short_rows",
     "stacked",
 ];
 
@@ -160,6 +164,23 @@ fn memory_grows_with_the_root_of_the_steps() {
 }
 
 #[test]
+fn memory_grows_with_the_root_in_other_orders_and_steps() {
+    for name in ["ahead", "blocks", "every_tenth", "layers", "short_rows"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/checkpoint");
+        let path = folder.join(format!("{name}.ein"));
+        let text = std::fs::read_to_string(path).expect("a program");
+        built(&text, |executable| {
+            let (_, small) = run(executable, &text, 1 << 16, "sqrt");
+            let (found, large) = run(executable, &text, 1 << 18, "sqrt");
+            let (wanted, full) = run(executable, &text, 1 << 18, "none");
+            assert!(same(&found, &wanted, true), "{name}");
+            let sizes = format!("{name}: {small}, {large} and {full} bytes");
+            assert!(5 * large < 11 * small && full > 40 * large, "{sizes}");
+        });
+    }
+}
+
+#[test]
 fn memory_of_a_grid_grows_with_the_root_of_its_rows() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/checkpoint/soft_edit.ein");
     let text = std::fs::read_to_string(path).expect("a program");
@@ -264,7 +285,14 @@ fn random_program(source: &mut Source) -> String {
     let all = if vector { "t, j in 0..4" } else { "t" };
     let point = |name: &str| if vector { format!("{name}[t, j]") } else { format!("{name}[t]") };
     let some = source.pick(&["t != 3", "t % 3 == 1", "t < 2 || t > 6", "t > 4"]);
-    let loss = match (source.pick(&[0, 1, 2, 3, 4, 5]), vector) {
+    let k = if vector { "k, 1" } else { "k" };
+    let loss = match (source.pick(&[0, 1, 2, 3, 4, 5, 6]), vector) {
+        (6, _) if !open => {
+            format!(
+                "sum[k in 0..T / 4]({first}[4 * {k}] * cos({last}[3 * {k}])) + {}",
+                element(first)
+            )
+        }
         (0, _) => format!("{0} * {0}", element(first)),
         (1, _) => format!("sum[{all}]({} * {})", point(last), point(first)),
         (2, _) => format!("sum[{all}]({} where {some}) + {}", point(first), element(last)),
@@ -312,7 +340,8 @@ fn random_recurrences_give_the_same_values() {
             for checkpoint in ["sqrt", plan] {
                 let (found, least) = run(executable, &text, steps, checkpoint);
                 // Terms of a part of time have other places in segments.
-                let rounded = text.contains("j in") || text.contains("where t ");
+                let rounded =
+                    text.contains("j in") || text.contains("where t ") || text.contains("4 * k");
                 let equal = same(&found, &wanted, rounded);
                 assert!(equal, "{seed}, {checkpoint}, {steps}:\n{text}");
                 n_smaller += u64::from(least != full);

@@ -16,7 +16,7 @@ fn explained(text: &str) -> String {
     let mut session = Session::new(&world).with_options(options);
     let file = session.add_text("main.ein", text);
     match session.build(file) {
-        Ok(executable) => storage::table(&executable.storage(), session.sources()),
+        Ok(executable) => storage::table(&executable.storage(), &[], session.sources()),
         Err(Failure::Program(found)) => {
             found.iter().map(|d| format!("{} {}\n", d.code.as_str(), d.message)).collect()
         }

@@ -9,9 +9,9 @@ use einlang_tir::types::Ident;
 
 use crate::checkpoint::Checkpoint;
 use crate::decide::{
-    Storage, decide, decide_along_time, divide_cases, expect_sizes, find_replays, fuse_steps,
-    fuse_terms, is_legal, join_producers, join_rows, prepare_sweeps, run_extremes, store_functions,
-    stream_sums, widen_sums,
+    Prepared, Storage, decide, decide_along_time, divide_cases, expect_sizes, find_replays,
+    fuse_steps, fuse_terms, is_legal, join_producers, join_rows, prepare_sweeps, run_extremes,
+    store_functions, stream_sums, widen_sums,
 };
 use crate::delay::delay_updates;
 use crate::factor::factor_contractions;
@@ -82,10 +82,16 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
 }
 
 /// The module as a given schedule needs it, if the schedule is legal for it.
-fn fitting(mut module: Module, given: &Schedule, ctx: &Ctx) -> Option<Module> {
+fn fitting(module: Module, given: &Schedule, ctx: &Ctx) -> Option<Module> {
     if !given.replays.is_empty() {
-        prepare_sweeps(&mut module);
+        let prepared = prepare_sweeps(module).into_iter().map(|prepared| prepared.module);
+        return prepared.into_iter().find_map(|module| merged(module, given, ctx));
     }
+    merged(module, given, ctx)
+}
+
+/// The module with the groups of a given schedule, if the schedule is legal for it.
+fn merged(module: Module, given: &Schedule, ctx: &Ctx) -> Option<Module> {
     // What was decided may be of a module whose clauses were divided.
     let fits = |mut module: Module| {
         merge_groups(&mut module, given);
@@ -179,11 +185,17 @@ fn in_segments(module: &Module, choices: &Choices) -> Option<(Module, Schedule)>
         Checkpoint::Segments(checkpoints) => checkpoints,
         _ => Checkpoints::Sqrt,
     };
-    let mut prepared = module.clone();
-    prepare_sweeps(&mut prepared);
-    let mut schedule = decide_along_time(&prepared, choices.storage).ok()?;
-    let found = find_replays(&prepared, &mut schedule, checkpoints);
-    found.then_some((prepared, schedule))
+    let found = prepare_sweeps(module.clone()).into_iter().filter_map(|prepared| {
+        let Prepared { module, stretched } = prepared;
+        let mut schedule = decide_along_time(&module, choices.storage).ok()?;
+        let found = find_replays(&module, &mut schedule, checkpoints);
+        let kept = trajectories_of(&schedule);
+        let fits = found && stretched.iter().all(|name| kept.contains(name));
+        fits.then_some((kept.len(), (module, schedule)))
+    });
+    // Gaps are worth it only if more is kept in segments with them.
+    let best = found.reduce(|plain, other| if other.0 > plain.0 { other } else { plain });
+    best.map(|(_, prepared)| prepared)
 }
 
 /// The tensors of which segments would be kept.

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &ExplainStorageArgs, shell: &Shell) -> Result<Exit, Stop
         let segments = executable.segments(args.checkpoint.plan());
         match args.json {
             true => format!("{}\n", storage::json(&report, &segments, sources)),
-            false => storage::table(&report, sources) + &storage::segments_table(&segments),
+            false => storage::table(&report, &segments, sources),
         }
     })
 }

@@ -6,16 +6,19 @@ use einlang_loops::window::{
 };
 use einlang_source::Sources;
 
+use super::names::spelled;
 use super::segments::{Segments, segments_json};
-use super::{hints, named, words};
+use super::{hints, words};
 
 /// An object with one entry for each recurrent binding, with what is computed again of it.
 pub fn json(report: &StorageReport, segments: &[Segments], sources: &Sources) -> String {
-    let entry = |(name, binding): &(String, &BindingStorage)| {
-        let segments = segments_json(name, segments);
+    let (report, segments) = spelled(report, segments, sources);
+    let entry = |binding: &BindingStorage| {
+        let name = binding.name.as_str();
+        let segments = segments_json(name, &segments);
         format!("{}: {}", json_text(name), binding_json(binding, &segments, sources))
     };
-    format!("{{{}}}", named(report).iter().map(entry).collect::<Vec<_>>().join(", "))
+    format!("{{{}}}", report.bindings.iter().map(entry).collect::<Vec<_>>().join(", "))
 }
 
 fn binding_json(binding: &BindingStorage, segments: &str, sources: &Sources) -> String {

@@ -5,17 +5,18 @@
 
 mod hints;
 mod json;
+mod names;
 mod segments;
 mod table;
 mod words;
 
-use einlang_loops::window::{BindingStorage, Given, StorageReport, analyse_program, analyse_run};
+use einlang_loops::window::{Given, StorageReport, analyse_program, analyse_run};
 use einlang_source::Sources;
 
 use crate::run::Executable;
 
 pub use json::json;
-pub use segments::{Segments, segments_table};
+pub use segments::Segments;
 pub use table::table;
 
 impl Executable {
@@ -30,21 +31,4 @@ impl Executable {
         let outputs: Vec<String> = self.outputs().map(str::to_owned).collect();
         json(&analyse_run(&self.lowered().program, &outputs, given), &[], sources)
     }
-}
-
-/// The bindings under names that differ: in several modules, or in calls of one function, there may
-/// be tensors of one name.
-fn named(report: &StorageReport) -> Vec<(String, &BindingStorage)> {
-    let mut seen = std::collections::HashMap::<&str, usize>::new();
-    let mut all = Vec::with_capacity(report.bindings.len());
-    for binding in &report.bindings {
-        let n = seen.entry(binding.name.as_str()).or_default();
-        *n += 1;
-        let name = match *n {
-            1 => binding.name.as_str().to_owned(),
-            n => format!("{}#{n}", binding.name.as_str()),
-        };
-        all.push((name, binding));
-    }
-    all
 }

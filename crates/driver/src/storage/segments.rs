@@ -4,6 +4,7 @@ use einlang_interp::show::json_text;
 use einlang_loops::checkpoint::Checkpoint;
 use einlang_loops::plan::{Choices, plan};
 use einlang_loops::schedule::{Checkpoints, Keep, Replay, Segment};
+use einlang_tir::types::Ident;
 
 use super::words;
 use crate::run::Executable;
@@ -34,8 +35,17 @@ impl Executable {
     }
 }
 
+impl Segments {
+    /// The tensors that it names.
+    pub(super) fn names(&mut self) -> impl Iterator<Item = &mut Ident> {
+        let Replay { forward, backward, tensors, .. } = &mut self.replay;
+        let parts = forward.iter_mut().chain(backward).map(|part| &mut part.group);
+        parts.chain(tensors.iter_mut().map(|tensor| &mut tensor.name))
+    }
+}
+
 /// The segments as the end of the table.
-pub fn segments_table(segments: &[Segments]) -> String {
+pub(super) fn segments_table(segments: &[Segments]) -> String {
     let mut text = String::new();
     for Segments { beyond, replay } in segments {
         let head = beyond.map_or_else(String::new, |bytes| {

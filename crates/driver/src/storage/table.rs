@@ -5,19 +5,24 @@ use std::collections::HashSet;
 use einlang_loops::window::{BindingStorage, Keep, Reason, StorageReport};
 use einlang_source::Sources;
 
-use super::{hints, named, words};
+use super::names::spelled;
+use super::segments::{Segments, segments_table};
+use super::{hints, words};
 
-/// The report for people.
-pub fn table(report: &StorageReport, sources: &Sources) -> String {
+/// The report for people, with what is computed again.
+pub fn table(report: &StorageReport, segments: &[Segments], sources: &Sources) -> String {
+    let (report, segments) = spelled(report, segments, sources);
     let blocks: Vec<String> =
-        named(report).iter().map(|(name, binding)| block(name, binding, sources)).collect();
-    match blocks.is_empty() {
+        report.bindings.iter().map(|binding| block(binding, sources)).collect();
+    let blocks = match blocks.is_empty() {
         true => "no recurrent binding\n".to_owned(),
         false => blocks.join("\n"),
-    }
+    };
+    blocks + &segments_table(&segments)
 }
 
-fn block(name: &str, binding: &BindingStorage, sources: &Sources) -> String {
+fn block(binding: &BindingStorage, sources: &Sources) -> String {
+    let name = binding.name.as_str();
     let extents: Vec<&str> = binding.axes.iter().map(|axis| axis.extent_text.as_str()).collect();
     let mut text = format!("{name}: [{}; {}]\n", binding.elem, extents.join(", "));
     text += &format!("  computed {}\n", words::schedule(binding));

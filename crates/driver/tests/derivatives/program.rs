@@ -81,10 +81,10 @@ impl Made {
         let (u, v, w) = (self.one(source, 1), self.one(source, 1), self.one(source, 1));
         let (m, k) = (self.one(source, 2), self.one(source, 2));
         let (a, c) = (self.one(source, 0), self.one(source, 0));
-        let kind = source.below(if nested { 41 } else { 37 });
+        let kind = source.below(if nested { 42 } else { 38 });
         let rank = match kind {
-            0..=15 | 29..=31 | 33..=35 | 37 | 38 => 1,
-            16..=19 | 32 | 36 | 39 => 2,
+            0..=15 | 29..=31 | 33..=35 | 38 | 39 => 1,
+            16..=19 | 32 | 36 | 37 | 40 => 2,
             _ => 0,
         };
         let (b, e) = self.next(rank);
@@ -109,7 +109,8 @@ impl Made {
             }
             8 => format!("let {b}[i] = sum[k in 0..=i]({u}[k] * {v}[i]) + {e}[i];"),
             9 => format!("let {b}[i] = exp(0.3 * {u}[i]) / sum[k](exp(0.3 * {u}[k])) + {e}[i];"),
-            10 => format!("let {b}[i] = max[j]({m}[i, j] * {u}[j]) + {e}[i];"),
+            // Products that are added, in an extremum: its terms must come out alike wherever they are computed.
+            10 => format!("let {b}[i] = max[j]({m}[i, j] * {u}[j] + 0.3 * {v}[j]) + {e}[i];"),
             11 => format!("let {b}[i] = prod[j](0.5 * {m}[i, j] + {u}[j]) + {e}[i];"),
             12 => format!(
                 "let {b}[i] = {{ let p = {u}[i] * {v}[i]; let q[j] = p * {w}[j]; sum[j](q[j] * q[j]) * 0.2 + p }} + {e}[i];"
@@ -163,11 +164,14 @@ impl Made {
             36 => format!(
                 "let {b}[i in 0..4, j in 0..4] = if i == j {{ 1.5 + sin({m}[i, j]) }} else {{ 0.4 * {k}[i, j] * {b}[j, j] }} + {e}[i, j] where j <= i else 0.2 * {u}[j] + {e}[i, j];"
             ),
-            37 => format!("let r{b} = @{a} / @{u};\nlet {b}[i] = 0.2 * r{b}[i] + {u}[i] + {e}[i];"),
-            38 => format!(
+            37 => format!(
+                "let {b}[t in 0..4, i in 0..4] = max[j]({m}[i, j] + 0.3 * {v}[j] * {b}[t - 1, j else {u}[j]]) + {e}[t, i];"
+            ),
+            38 => format!("let r{b} = @{a} / @{u};\nlet {b}[i] = 0.2 * r{b}[i] + {u}[i] + {e}[i];"),
+            39 => format!(
                 "let r{b} = @{u} / @{v};\nlet {b}[i] = 0.2 * sum[j](r{b}[i, j] * {w}[j]) + {e}[i];"
             ),
-            39 => format!("let r{b} = @{u} / @{v};\nlet {b}[i, j] = 0.2 * r{b}[i, j] + {e}[i, j];"),
+            40 => format!("let r{b} = @{u} / @{v};\nlet {b}[i, j] = 0.2 * r{b}[i, j] + {e}[i, j];"),
             _ => format!("let r{b} = @{c} / @{a};\nlet {b} = 0.2 * r{b} + {a} + {e};"),
         };
         self.text.push_str(&line);

@@ -121,7 +121,7 @@ impl Loop {
     pub(super) fn group(&mut self, keys: Option<&Keys>, key: u64, bin: u64) {
         if let Some(record) = &mut self.record {
             record.add(key, &self.points.xs);
-        } else if let (Some(Keys::Known(buckets)), None) = (keys, &self.visit) {
+        } else if let (Some(Keys::Known(buckets)), None, true) = (keys, &self.visit, self.jumps) {
             self.visit = Some(buckets.visit(bin));
         }
     }

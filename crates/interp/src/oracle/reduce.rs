@@ -26,6 +26,8 @@ pub(super) struct Loop {
     /// Of a grouped reduction: the keys so far, or the terms that are left.
     pub(super) record: Option<Record>,
     pub(super) visit: Option<Visit>,
+    /// Whether its keys were known when it began; they may become known while a term is computed.
+    pub(super) jumps: bool,
     /// What is combined so far, and the start of a sum in pairs.
     state: Option<Vec<Part>>,
     /// Partial sums of 1, 2, 4, … terms, gaps included.
@@ -50,8 +52,10 @@ impl Machine<'_> {
         };
         let points = Points::new(reduce.domain.dims.len(), &params);
         let record = self.begin_record(reduce);
-        let pairs = Vec::new();
-        self.loops.push(Loop { points, record, visit: None, state, pairs, n_terms: 0 });
+        let keys = reduce.grouped.as_ref().and_then(|grouped| self.keys.get(grouped.number));
+        let jumps = matches!(keys, Some(Keys::Known(_)));
+        let (visit, pairs, n_terms) = (None, Vec::new(), 0);
+        self.loops.push(Loop { points, record, visit, jumps, state, pairs, n_terms });
         match self.next_term(reduce)? {
             true => Ok(Flow::Inside),
             false => self.end_reduce(reduce, inst).map(|()| Flow::Next),

@@ -81,7 +81,9 @@ pub use legal::is_legal;
 pub(crate) use observers::extended;
 pub(crate) use products::{fuse_steps, fuse_terms};
 pub use replay::find_replays;
-pub(crate) use replay::{end_of_sum, is_about_terms, is_fixed, prepare_sweeps, sum_of, sum_over};
+pub(crate) use replay::{
+    Prepared, end_of_sum, is_about_terms, is_fixed, prepare_sweeps, sum_of, sum_over,
+};
 pub use rows::join_rows;
 pub use running::run_extremes;
 pub(crate) use small::expect_sizes;

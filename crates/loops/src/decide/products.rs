@@ -5,7 +5,8 @@
 //! does the same. Everything else keeps the rounding that is written.
 //!
 //! A product that is used twice has one value, and the difference of a product and itself is zero: both
-//! stay as they are.
+//! stay as they are. So do the terms of a maximum or minimum, and whatever such a clause computes before it:
+//! a derivative finds the extremal term by computing the terms again, and the same numbers must come out.
 //!
 //! Invariant: where products are fused follows from the clauses of the module alone, not from the order
 //! in which they run nor from what runs beside them.
@@ -15,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use einlang_tir::module::{Group, Module, Supply};
 use einlang_tir::op::Op;
 use einlang_tir::order::Statement;
-use einlang_tir::region::{Arg, Def, Inst, InstKind, Region};
+use einlang_tir::region::{Arg, Combiner, Def, Inst, InstKind, Reduction, Region};
 use einlang_tir::types::{Elem, Ident};
 
 use crate::schedule::{Compute, Fma, Nest, Role, Schedule};
@@ -33,7 +34,8 @@ pub(super) fn fuse_products(module: &Module, schedule: &mut Schedule) {
 pub(crate) fn fuse_steps(module: &mut Module) {
     let supply = &mut module.supply;
     for group in module.groups.iter_mut().filter(|group| is_recurrent(group)) {
-        for clause in group.bindings.iter_mut().flat_map(|binding| &mut binding.clauses) {
+        let clauses = group.bindings.iter_mut().flat_map(|binding| &mut binding.clauses);
+        for clause in clauses.filter(|clause| !has_extreme(&clause.body)) {
             let mut fuse = Fuse { counts: counts(&clause.body), supply };
             clause.body.for_each_region_mut(&mut |region| fuse.region(region));
         }
@@ -63,6 +65,20 @@ pub(crate) fn fuse_terms(module: &mut Module, schedule: &Schedule) {
             }
         }
     }
+}
+
+/// Whether a reduction is a maximum or a minimum.
+fn is_extreme(reduction: &Reduction) -> bool {
+    matches!(reduction.combine, Combiner::Op(Op::Max | Op::Min))
+}
+
+/// Whether a clause computes a maximum or a minimum.
+fn has_extreme(body: &Region) -> bool {
+    let mut found = false;
+    body.for_each_inst(&mut |inst| {
+        found |= matches!(&inst.kind, InstKind::Reduce(reduction) if is_extreme(reduction));
+    });
+    found
 }
 
 /// The tensors that a region reads.
@@ -130,7 +146,9 @@ impl Fuse<'_> {
     /// Fuses the products in the terms of reductions; takes note of what these read.
     fn terms(&mut self, region: &mut Region, read: &mut HashSet<Ident>) {
         for inst in &mut region.insts {
-            if let InstKind::Reduce(reduction) = &mut inst.kind {
+            if let InstKind::Reduce(reduction) = &mut inst.kind
+                && !is_extreme(reduction)
+            {
                 read_in(&reduction.body, read);
                 reduction.body.for_each_region_mut(&mut |region| self.region(region));
             }

@@ -336,4 +336,5 @@ impl<'m> Lower<'m> {
 
 pub(crate) use read::{index_of, is_by_data, needs_marks};
 pub(crate) use scan::ranges_of;
+pub(crate) use sweep::SHORTEST;
 pub(crate) use times::order_of_sweeps;

@@ -18,7 +18,7 @@ impl Lower<'_> {
         for part in parts {
             for binding in &self.group_of(&part.group)?.bindings {
                 if let Some(of) = self.segments.get(&binding.name) {
-                    found.push((of.clone(), part.shift));
+                    found.push((of.clone(), part.shift + of.lead));
                 }
             }
         }

@@ -22,6 +22,8 @@ pub(super) struct Segmented {
     /// The axis that is time, and its length.
     pub(super) axis: usize,
     pub(super) extent: Quasi,
+    /// How many planes it is ahead of its group.
+    pub(super) lead: i64,
     /// How many planes lie before the origin of the segment, and behind its end.
     pub(super) before: i64,
     pub(super) after: i64,
@@ -187,6 +189,7 @@ impl Lower<'_> {
             buffer,
             axis,
             extent,
+            lead: segment.lead,
             before,
             after,
             origin,

@@ -22,7 +22,7 @@ use crate::ir::{Condition, Range, Stmt};
 use crate::schedule::{Checkpoints, Replay, Schedule, SweepPart};
 
 /// A segment has at least two to this many planes: no block of a sum is longer.
-const SHORTEST: u32 = 8;
+pub(crate) const SHORTEST: u32 = 8;
 
 /// What all segments have in common.
 #[derive(Clone, Copy, Debug)]
@@ -307,8 +307,13 @@ impl<'m> Lower<'m> {
         let length = self.value_of(&Quasi::from(sweep.length), out);
         let origin = self.integer(Op::Mul, &[segment, length], out);
         self.param(sweep.origin, origin, "origin", out)?;
-        let shifts = replay.forward.iter().chain(&replay.backward).map(|part| part.shift);
-        let shifts: BTreeSet<i64> = shifts.collect();
+        let mut shifts: BTreeSet<i64> = BTreeSet::new();
+        for part in replay.forward.iter().chain(&replay.backward) {
+            shifts.insert(part.shift);
+            let tensors = self.group_of(&part.group)?.bindings.iter();
+            let tensors = tensors.filter_map(|binding| replay.tensor(&binding.name));
+            shifts.extend(tensors.map(|tensor| part.shift + tensor.lead));
+        }
         let last = self.value_of(&Quasi::from(sweep.count).add_constant(-1)?, out);
         let is_first = self.integer(Op::Eq, &[segment, number(0)], out);
         let is_last = self.integer(Op::Eq, &[segment, last], out);
@@ -356,9 +361,9 @@ impl<'m> Lower<'m> {
     ) -> Result<()> {
         let missing = || NotLowered::new("a sweep over a tensor that does not exist");
         let group = self.group_of(&part.group)?;
-        let (from, to) = *bounds.get(&part.shift).ok_or_else(missing)?;
         if group.bindings.iter().all(|binding| self.carries.contains_key(&binding.name)) {
-            return self.add_up(group, sweep, down, (from, to), out);
+            let bounds = *bounds.get(&part.shift).ok_or_else(missing)?;
+            return self.add_up(group, sweep, down, bounds, out);
         }
         let schedule = self.schedule_of(group)?;
         let mut domains = self.domains(group)?;
@@ -366,6 +371,7 @@ impl<'m> Lower<'m> {
             let binding = &group.bindings[statement.binding];
             let segment = replay.tensor(&binding.name).ok_or_else(missing)?;
             let time = binding.axes.get(segment.axis).ok_or_else(missing)?.var;
+            let (from, to) = *bounds.get(&(part.shift + segment.lead)).ok_or_else(missing)?;
             *domain = domain.restricted(&between(time, from, to)?)?;
         }
         for binding in &group.bindings {
@@ -373,6 +379,7 @@ impl<'m> Lower<'m> {
             let clear = |of: &&Segmented| of.clear && !of.marked;
             let of = self.segments.get(&binding.name).filter(clear).cloned();
             if let Some(of) = of {
+                let (from, to) = *bounds.get(&(part.shift + of.lead)).ok_or_else(missing)?;
                 let hi = MinMax::min_of([to.into(), of.extent.clone()].map(MinMax::Value))?;
                 self.clear_planes(&of, (MinMax::Value(from.into()), hi), out)?;
             }

@@ -62,6 +62,8 @@ pub struct Segment {
     pub name: Ident,
     /// Its axis that is time.
     pub axis: usize,
+    /// How many planes it is ahead of its group.
+    pub lead: i64,
     /// What is kept.
     pub keep: Keep,
 }
@@ -111,7 +113,8 @@ impl fmt::Display for Replay {
                 writeln!(f, "    {word} {name} shift {}{again};", part.shift)?;
             }
         }
-        for Segment { name, axis, keep } in &self.tensors {
+        for Segment { name, axis, lead, keep } in &self.tensors {
+            let ahead = if *lead == 0 { String::new() } else { format!(" ahead {lead}") };
             let keep = match keep {
                 Keep::Stored => "stored".to_owned(),
                 Keep::Segment { before, after, state, first, last, clear } => {
@@ -121,7 +124,7 @@ impl fmt::Display for Replay {
                     )
                 }
             };
-            writeln!(f, "    keep {} axis {axis} {keep};", show_name(name.as_str()))?;
+            writeln!(f, "    keep {} axis {axis}{ahead} {keep};", show_name(name.as_str()))?;
         }
         f.write_str("  }\n")
     }
@@ -166,6 +169,7 @@ fn parse_keep(cursor: &mut Cursor<'_>) -> Parsed<Segment> {
     let Ok(axis) = usize::try_from(cursor.number()?) else {
         return cursor.fail("an axis is not negative");
     };
+    let lead = if cursor.eat_word("ahead") { cursor.number()? } else { 0 };
     let keep = match &cursor.name()?[..] {
         "stored" => Keep::Stored,
         "segment" => {
@@ -185,5 +189,5 @@ fn parse_keep(cursor: &mut Cursor<'_>) -> Parsed<Segment> {
         _ => return cursor.fail("expected `stored` or `segment`"),
     };
     cursor.expect(";")?;
-    Ok(Segment { name, axis, keep })
+    Ok(Segment { name, axis, lead, keep })
 }

@@ -186,7 +186,9 @@ impl Known {
         };
         let each = self.work(&of.body)? / at_once;
         let follows = match of.role {
-            Role::Wave if of.own && self.wait > 0.0 => self.rounds_inside(of).map(|tiles| tiles * FOLLOW),
+            Role::Wave if of.own && self.wait > 0.0 => {
+                self.rounds_inside(of).map(|tiles| tiles * FOLLOW)
+            }
             _ => Some(0.0),
         };
         times(rounds, each - follows?)

@@ -24,6 +24,7 @@ impl<'p> Lower<'p> {
         match block.value {
             Some(value) => {
                 self.checks_in(self.body().span(value))?;
+                self.prepare_reductions(value)?;
                 self.eval(value)
             }
             None => Ok(Val::unit()),

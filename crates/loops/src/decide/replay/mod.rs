@@ -10,7 +10,9 @@
 //! | file | finds |
 //! |---|---|
 //! | `isolate.rs` | sums, which become bindings of their own first |
+//! | `order_sums.rs` | sums through short axes first, which come last then |
 //! | `name_planes.rs` | numbered planes that are those of their readers |
+//! | `strides.rs`, `stretch.rs` | what reads every so many planes, and is laid out plane by plane then |
 //! | `reads.rs` | what a group reads |
 //! | `shape.rs` | how a group can run along time |
 //! | `place.rs` | which planes a read is of |
@@ -23,29 +25,44 @@
 
 mod isolate;
 mod name_planes;
+mod order_sums;
 mod place;
 mod planes;
 mod reads;
 mod shape;
 mod stage;
+mod stretch;
+mod strides;
 
-use einlang_tir::module::Module;
+use einlang_tir::module::{Group, Module};
 use einlang_tir::types::Ident;
 
 use self::planes::planes;
+use self::shape::outer_axes;
 use self::stage::{Groups, Stage, Stages};
 use super::at_reads::needed_by_outputs;
 use crate::lower::order_of_sweeps;
-use crate::schedule::{Checkpoints, Compute, Fma, Replay, Schedule};
+use crate::schedule::{Checkpoints, Compute, Fma, Layout, Replay, Schedule, Segment};
 
 pub(super) use isolate::with_what_it_needs;
 pub(crate) use place::is_fixed;
 pub(crate) use shape::{end_of_sum, is_about_terms, sum_of, sum_over};
 
-/// Makes a module one whose groups can run along time.
-pub(crate) fn prepare_sweeps(module: &mut Module) {
-    name_planes::name_planes(module);
-    isolate::isolate_sums(module);
+/// A module whose groups can run along time.
+pub(crate) struct Prepared {
+    pub(crate) module: Module,
+    /// Tensors with gaps, which are worth it only in segments.
+    pub(crate) stretched: Vec<Ident>,
+}
+
+/// Makes a module one whose groups can run along time, in one way or in two.
+pub(crate) fn prepare_sweeps(mut module: Module) -> Vec<Prepared> {
+    name_planes::name_planes(&mut module);
+    isolate::isolate_sums(&mut module);
+    order_sums::order_sums(&mut module);
+    let by_time = stretch::stretch_time(&module);
+    let by_time = by_time.map(|(module, stretched)| Prepared { module, stretched });
+    [Prepared { module, stretched: Vec::new() }].into_iter().chain(by_time).collect()
 }
 
 /// Decides what is computed again in segments, one trajectory after the other; whether there is
@@ -67,9 +84,11 @@ fn find_replay(module: &Module, schedule: &mut Schedule, checkpoints: Checkpoint
         store(&mut stored, &sums);
         let groups = Groups::of(module, &stored);
         let find = |wanted: Stage| {
-            let mut seeds = (0..module.groups.len()).filter(|seed| !groups.skipped[*seed]);
-            seeds.find_map(|seed| {
-                let stages = Stages::from(&groups, seed)?.with_producers();
+            let seeds = (0..module.groups.len()).filter(|seed| !groups.skipped[*seed]);
+            let mut ways =
+                seeds.flat_map(|seed| groups.courses(seed).into_iter().map(move |way| (seed, way)));
+            ways.find_map(|(seed, course)| {
+                let stages = Stages::from(&groups, seed, course)?.with_producers();
                 let replay = planes(&groups, &stages, &stored, checkpoints, wanted)?;
                 let all: Vec<&Replay> = schedule.replays.iter().chain([&replay]).collect();
                 order_of_sweeps(module, &stored, &all).is_some().then_some(replay)
@@ -87,6 +106,7 @@ fn find_replay(module: &Module, schedule: &mut Schedule, checkpoints: Checkpoint
         sums = left;
     };
     store(schedule, &sums);
+    keep_other_axes(module, schedule, &replay);
     schedule.replays.push(replay);
     true
 }
@@ -100,6 +120,27 @@ fn sums_at_reads(module: &Module, schedule: &Schedule) -> Vec<Ident> {
         tensor.compute == Compute::AtReads && needed.contains(&tensor.name) && is_sum(&tensor.name)
     });
     found.map(|tensor| tensor.name.clone()).collect()
+}
+
+/// Keeps all of the other axes where time is not the outermost one: a window along an axis is one for the
+/// order of the loops, and the segments of time run around them.
+fn keep_other_axes(module: &Module, schedule: &mut Schedule, replay: &Replay) {
+    let in_sweeps = |group: &&Group| group.bindings.first().is_some_and(|b| replay.has(&b.name));
+    for group in module.groups.iter().filter(in_sweeps) {
+        let first = group.bindings.first().and_then(|first| schedule.group(&first.name));
+        let outer = first.and_then(|first| outer_axes(group, &first.nest));
+        for (number, binding) in group.bindings.iter().enumerate() {
+            let Some(Segment { axis, .. }) = replay.tensor(&binding.name) else { continue };
+            if outer.as_ref().and_then(|axes| axes.get(number)) == Some(axis) {
+                continue;
+            }
+            let tensors = schedule.groups.iter_mut().flat_map(|group| &mut group.tensors);
+            for tensor in tensors.filter(|tensor| tensor.name == binding.name) {
+                let layouts = tensor.storage.iter_mut().enumerate();
+                layouts.filter(|(at, _)| at != axis).for_each(|(_, kept)| *kept = Layout::Full);
+            }
+        }
+    }
 }
 
 /// Gives tensors memory.

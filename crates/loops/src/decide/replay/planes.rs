@@ -17,7 +17,7 @@ use crate::schedule::{
     Checkpoints, Keep, Layout, Replay, Schedule, Segment, SweepPart, TensorSchedule,
 };
 
-/// A read of a tensor of the sweeps at the reader's own time.
+/// A read of a tensor of the sweeps at the reader's own time: by the time of both groups.
 struct Near {
     reader: usize,
     home: usize,
@@ -75,17 +75,19 @@ pub(super) fn planes(
     }
     let mut tensors = Vec::new();
     for (at, group) in groups.module.groups.iter().enumerate() {
-        for (binding, axis) in group.bindings.iter().zip(&stages.axes[at]) {
+        let course = &stages.courses[at];
+        let ways = course.axes.iter().zip(&course.leads);
+        for (binding, (axis, lead)) in group.bindings.iter().zip(ways) {
             if !stages.stages[at].is_sweep() {
                 continue;
             }
             let mut keep = Keep::Stored;
             if !stored(&binding.name) {
-                let shift = *shifts.get(&at)?;
+                let shift = *shifts.get(&at)? + lead;
                 let reads = near.iter().filter(|read| read.tensor == binding.name);
                 let (mut before, mut after) = ((-shift).max(0), shift.max(0));
                 for read in reads {
-                    let own = *shifts.get(&read.reader)?;
+                    let own = *shifts.get(&read.reader)? + lead;
                     before = before.max(-(own + read.low));
                     after = after.max(own + read.high);
                 }
@@ -105,7 +107,8 @@ pub(super) fn planes(
                 let clear = !is_total(binding, &groups.facts, &groups.observers);
                 keep = Keep::Segment { before, after, state, first, last, clear };
             }
-            tensors.push(Segment { name: binding.name.clone(), axis: *axis, keep });
+            let name = binding.name.clone();
+            tensors.push(Segment { name, axis: *axis, lead: *lead, keep });
         }
     }
     let part = |at: usize| {
@@ -139,9 +142,14 @@ fn near_reads(groups: &Groups<'_>, stages: &Stages<'_, '_>) -> Vec<Near> {
             let Some(axis) = stages.axis(&seen.tensor).filter(|_| in_sweep(&home.0)) else {
                 continue;
             };
-            let time = groups.time(reader, seen.binding, &stages.axes[reader]);
+            let time = groups.time(reader, seen.binding, &stages.courses[reader].axes);
             if let Place::Near(low, high) = groups.place(seen, home, axis, time) {
                 let tensor = seen.tensor.clone();
+                let lead = |(group, binding): (usize, usize)| {
+                    stages.courses[group].leads.get(binding).copied().unwrap_or(0)
+                };
+                let ahead = lead((reader, seen.binding)) - lead(home);
+                let (low, high) = (low + ahead, high + ahead);
                 found.push(Near { reader, home: home.0, tensor, low, high });
             }
         }
@@ -162,7 +170,9 @@ fn shifts(groups: &Groups<'_>, stages: &Stages<'_, '_>, near: &[Near]) -> HashMa
             let own: i64 = shifts.get(&read.reader).copied().unwrap_or(0);
             shift = if down { shift.min(own + read.low) } else { shift.max(own + read.high) };
         }
-        if let (Shape::Sum(_, first), true) = (&groups.shapes[at], stages.axes[at].is_empty()) {
+        if let (Shape::Sum(_, first), true) =
+            (&groups.shapes[at], stages.courses[at].axes.is_empty())
+        {
             shift = *first;
         }
         shifts.insert(at, shift);

@@ -13,14 +13,37 @@ use crate::schedule::{GroupSchedule, Nest, Role};
 /// How a group runs along time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
-    /// As a recurrence: the axis of each binding, and whether it runs downwards.
-    Loop(Vec<usize>, bool),
+    /// As a recurrence, in any of these ways.
+    Loop(Vec<Course>),
     /// Point by point: any axis of its binding may be time.
     Map,
     /// As a sum whose first index is time, from a number on.
     Sum(Var, i64),
     /// In no way that is known.
     Other,
+}
+
+/// A way along time.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Course {
+    /// The axis of each binding; none in a sum over time.
+    pub(super) axes: Vec<usize>,
+    /// How many planes each binding is ahead of its group.
+    pub(super) leads: Vec<i64>,
+    /// Whether it is downwards; either, if nothing is said.
+    pub(super) down: Option<bool>,
+}
+
+impl Course {
+    /// One that all bindings go together, in either direction.
+    pub(super) fn together(axes: Vec<usize>) -> Course {
+        Course { leads: vec![0; axes.len()], axes, down: None }
+    }
+
+    /// Whether it leads in a direction.
+    pub(super) fn runs(&self, down: bool) -> bool {
+        self.down.is_none_or(|own| own == down)
+    }
 }
 
 /// The shape of a group.
@@ -34,7 +57,7 @@ pub(super) fn shape(group: &Group, schedule: &GroupSchedule) -> Shape {
         return Shape::Other;
     }
     if !forms.is_empty() {
-        return recurrence(group, &forms).unwrap_or(Shape::Other);
+        return Shape::Loop(courses(group, &forms));
     }
     let [binding] = &group.bindings[..] else { return Shape::Other };
     match sum_of(binding).and_then(sum_over).filter(|_| end_of_sum(binding).is_some()) {
@@ -56,24 +79,54 @@ fn outermost<'n>(nest: &'n Nest, found: &mut Vec<(usize, &'n Form)>) -> bool {
     }
 }
 
+/// The course of the outermost loops, and those along any axis that all bindings have: whether planes along
+/// time can come one after the other is a question of what is read, not of the loops. How many planes an
+/// open axis has is known in its own loop only.
+fn courses(group: &Group, forms: &[(usize, &Form)]) -> Vec<Course> {
+    let mut found: Vec<Course> = outer_course(group, forms).into_iter().collect();
+    if group.until.is_some() {
+        found.retain(|course| course.leads.iter().all(|lead| *lead == 0));
+        return found;
+    }
+    let rank = group.bindings.iter().map(|binding| binding.axes.len()).min().unwrap_or(0);
+    for axis in 0..rank {
+        let along = Course::together(vec![axis; group.bindings.len()]);
+        for down in [false, true] {
+            let course = Course { down: Some(down), ..along.clone() };
+            if !found.contains(&course) {
+                found.push(course);
+            }
+        }
+    }
+    found
+}
+
+/// The axes of the outermost loops, if each binding has one.
+pub(super) fn outer_axes(group: &Group, nest: &Nest) -> Option<Vec<usize>> {
+    let mut forms = Vec::new();
+    outermost(nest, &mut forms);
+    outer_course(group, &forms).map(|course| course.axes)
+}
+
 /// The axis and the direction of the last loop of each binding. Loops before it, such as that of a first
-/// row, may run along other axes: whether planes along time can come one after the other is a question
-/// of what is read, not of the loops.
-fn recurrence(group: &Group, forms: &[(usize, &Form)]) -> Option<Shape> {
-    let mut axes = Vec::with_capacity(group.bindings.len());
+/// row, may run along other axes.
+fn outer_course(group: &Group, forms: &[(usize, &Form)]) -> Option<Course> {
+    let (mut axes, mut leads) = (Vec::new(), Vec::new());
     let mut sign = 0;
     for binding in 0..group.bindings.len() {
         let (_, form) = forms.iter().rev().find(|(of, _)| *of == binding)?;
         let mut moving = form.coefficients.iter().enumerate().filter(|(_, c)| **c != 0);
         let (axis, c) = moving.next()?;
-        let fits = c.abs() == 1 && (sign == 0 || sign == *c) && form.offset == 0;
-        if moving.next().is_some() || !fits {
+        if moving.next().is_some() || c.abs() != 1 || (sign != 0 && sign != *c) {
             return None;
         }
         axes.push(axis);
+        leads.push(form.offset.checked_mul(-c)?);
         sign = *c;
     }
-    Some(Shape::Loop(axes, sign < 0))
+    let least = leads.iter().min().copied()?;
+    let leads = leads.into_iter().map(|lead| lead.checked_sub(least)).collect::<Option<_>>()?;
+    Some(Course { axes, leads, down: Some(sign < 0) })
 }
 
 /// The reduction that a binding is, once what it needs is computed.

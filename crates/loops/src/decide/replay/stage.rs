@@ -9,7 +9,8 @@ use einlang_tir::types::Ident;
 use super::super::windows::Observers;
 use super::place::{Place, place};
 use super::reads::{Reads, Seen};
-use super::shape::{Shape, end_of_sum, shape};
+use super::shape::{Course, Shape, end_of_sum, shape};
+use crate::lower::SHORTEST;
 use crate::schedule::{Compute, Schedule};
 
 /// Shorter axes are not taken for time only because something reads along them.
@@ -81,26 +82,48 @@ impl<'m> Groups<'m> {
             let first = module.groups[at].bindings.first();
             let is_taken = first
                 .is_some_and(|first| schedule.replays.iter().any(|replay| replay.has(&first.name)));
-            if is_taken || !groups.runs_on(at) {
-                groups.shapes[at] = Shape::Other;
-            }
+            let Shape::Loop(courses) = &groups.shapes[at] else {
+                if is_taken {
+                    groups.shapes[at] = Shape::Other;
+                }
+                continue;
+            };
+            let runs_on = |course: &&Course| !is_taken && groups.runs_on(at, course);
+            let courses: Vec<Course> = courses.iter().filter(runs_on).cloned().collect();
+            groups.shapes[at] =
+                if courses.is_empty() { Shape::Other } else { Shape::Loop(courses) };
         }
         groups
     }
 
-    /// Whether a recurrence reads itself in the direction of its loop only.
-    fn runs_on(&self, group: usize) -> bool {
-        let Shape::Loop(axes, down) = &self.shapes[group] else { return true };
+    /// The courses that a forward sweep may take: the first one, that of the outermost loop where there is
+    /// one, unless its axis is no longer than a segment.
+    pub(super) fn courses(&self, seed: usize) -> Vec<&Course> {
+        let Shape::Loop(courses) = &self.shapes[seed] else { return Vec::new() };
+        let bindings = &self.module.groups[seed].bindings;
+        let is_long = |course: &&Course| {
+            let mut own = bindings.iter().zip(&course.axes);
+            own.all(|(binding, axis)| !is_in_one_segment(&binding.axes[*axis].dim.extent))
+        };
+        match courses.first() {
+            Some(first) if is_long(&first) => vec![first],
+            first => courses.iter().filter(is_long).chain(first).collect(),
+        }
+    }
+
+    /// Whether a recurrence reads itself in the direction of a course only.
+    fn runs_on(&self, group: usize, course: &Course) -> bool {
+        let (axes, leads) = (&course.axes, &course.leads);
         self.reads[group].list.iter().all(|seen| {
-            let Some((home, binding)) = self.homes.get(&seen.tensor).copied() else { return true };
-            let time =
-                self.module.groups[group].bindings[seen.binding].axes[axes[seen.binding]].var;
-            home != group
-                || match self.place(seen, (home, binding), axes[binding], Some(time)) {
-                    Place::Near(low, _) if *down => low >= 0,
-                    Place::Near(_, high) => high <= 0,
-                    _ => false,
-                }
+            let home = self.homes.get(&seen.tensor).copied().filter(|home| home.0 == group);
+            let Some((_, binding)) = home else { return true };
+            let time = self.time(group, seen.binding, axes);
+            let ahead = leads[seen.binding] - leads[binding];
+            match self.place(seen, (group, binding), axes[binding], time) {
+                Place::Near(low, _) if course.down == Some(true) => low + ahead >= 0,
+                Place::Near(_, high) => high + ahead <= 0,
+                _ => false,
+            }
         })
     }
 
@@ -136,8 +159,8 @@ pub(super) struct Stages<'g, 'm> {
     /// The length of the open axis that it runs along, and then alone.
     pub(super) open: Option<Var>,
     pub(super) stages: Vec<Stage>,
-    /// The axis that is time, for each binding of a group that has one.
-    pub(super) axes: Vec<Vec<usize>>,
+    /// The ways of groups along time.
+    pub(super) courses: Vec<Course>,
     /// Tensors of a sweep that are read anywhere.
     pub(super) anywhere: HashSet<Ident>,
     /// How many planes at both ends are read of a tensor.
@@ -146,19 +169,22 @@ pub(super) struct Stages<'g, 'm> {
 
 impl<'g, 'm> Stages<'g, 'm> {
     /// The stages if the forward sweep begins with a group.
-    pub(super) fn from(groups: &'g Groups<'m>, seed: usize) -> Option<Stages<'g, 'm>> {
-        let Shape::Loop(axes, down) = groups.shapes.get(seed)? else { return None };
+    pub(super) fn from(
+        groups: &'g Groups<'m>,
+        seed: usize,
+        course: &Course,
+    ) -> Option<Stages<'g, 'm>> {
         let n_groups = groups.module.groups.len();
         let mut stages = Stages {
             groups,
-            down: *down,
+            down: course.down?,
             open: groups.module.groups[seed].until.as_ref().map(|until| until.extent),
             stages: vec![Stage::Before; n_groups],
-            axes: vec![Vec::new(); n_groups],
+            courses: vec![Course::default(); n_groups],
             anywhere: HashSet::new(),
             ends: HashMap::new(),
         };
-        (stages.stages[seed], stages.axes[seed]) = (Stage::Forward, axes.clone());
+        (stages.stages[seed], stages.courses[seed]) = (Stage::Forward, course.clone());
         for group in seed + 1..n_groups {
             if !groups.skipped[group] {
                 stages.decide(group);
@@ -180,27 +206,27 @@ impl<'g, 'm> Stages<'g, 'm> {
     /// The axis that is time in a tensor.
     pub(super) fn axis(&self, tensor: &Ident) -> Option<usize> {
         let (group, binding) = self.groups.homes.get(tensor)?;
-        self.axes[*group].get(*binding).copied()
+        self.courses[*group].axes.get(*binding).copied()
     }
 
-    /// The axes that may be time in a group; none in a sum over time.
-    fn candidates(&self, group: usize) -> Vec<Vec<usize>> {
+    /// The courses that a group may take.
+    fn candidates(&self, group: usize) -> Vec<Course> {
         let maps = || {
             let rank = self.groups.module.groups[group].bindings[0].axes.len();
-            (0..rank).map(|axis| vec![axis])
+            (0..rank).map(|axis| Course::together(vec![axis]))
         };
         match &self.groups.shapes[group] {
-            Shape::Loop(axes, _) => vec![axes.clone()],
-            Shape::Sum(..) => [Vec::new()].into_iter().chain(maps()).collect(),
+            Shape::Loop(courses) => courses.clone(),
+            Shape::Sum(..) => [Course::default()].into_iter().chain(maps()).collect(),
             Shape::Map => maps().collect(),
             Shape::Other => Vec::new(),
         }
     }
 
     fn decide(&mut self, group: usize) {
-        for axes in self.candidates(group) {
-            if let Some(stage) = self.sweep(group, &axes) {
-                self.axes[group] = axes;
+        for course in self.candidates(group) {
+            if let Some(stage) = self.sweep(group, &course) {
+                self.courses[group] = course;
                 self.stages[group] = stage;
                 break;
             }
@@ -258,28 +284,23 @@ impl<'g, 'm> Stages<'g, 'm> {
         ends.all(|end| is_at_most(&end, &length))
     }
 
-    /// The sweep in which a group can run along these axes.
-    fn sweep(&self, group: usize, axes: &[usize]) -> Option<Stage> {
-        if !self.ends_in_time(group, axes) {
+    /// The sweep in which a group can take a course.
+    fn sweep(&self, group: usize, course: &Course) -> Option<Stage> {
+        if !self.ends_in_time(group, &course.axes) {
             return None;
         }
         let (mut after, mut near) = (Stage::Before, None);
-        for (_, stage, place) in self.staged(group, axes) {
+        for (_, stage, place) in self.staged(group, &course.axes) {
             match place {
                 Some(Place::Near(..)) => near = near.max(Some(stage)),
                 Some(Place::Anywhere) => return None,
                 _ => after = after.max(stage.complete()),
             }
         }
-        let runs = |down: bool| match &self.groups.shapes[group] {
-            Shape::Loop(_, own) => *own == down,
-            _ => true,
-        };
+        let forward = after == Stage::Before && self.open.is_none() && course.runs(self.down);
         match near? {
-            Stage::Forward if after == Stage::Before && self.open.is_none() && runs(self.down) => {
-                Some(Stage::Forward)
-            }
-            _ if after <= Stage::Between && runs(!self.down) => Some(Stage::Backward),
+            Stage::Forward if forward => Some(Stage::Forward),
+            _ if after <= Stage::Between && course.runs(!self.down) => Some(Stage::Backward),
             _ => None,
         }
     }
@@ -292,7 +313,7 @@ impl<'g, 'm> Stages<'g, 'm> {
 
     /// Takes note of what a group reads far from itself.
     fn note(&mut self, group: usize) {
-        let axes = self.axes[group].clone();
+        let axes = self.courses[group].axes.clone();
         let in_sweep = self.stages[group].is_sweep();
         for (tensor, _, place) in self.staged(group, &axes) {
             let ends = self.ends.entry(tensor.clone()).or_default();
@@ -307,6 +328,11 @@ impl<'g, 'm> Stages<'g, 'm> {
             }
         }
     }
+}
+
+/// Whether an axis is known to be no longer than the shortest segment.
+pub(super) fn is_in_one_segment(extent: &Quasi) -> bool {
+    extent.as_constant().is_some_and(|extent| extent <= 1 << SHORTEST)
 }
 
 /// Whether a bound is seen to be at most a number.
@@ -356,18 +382,14 @@ impl Stages<'_, '_> {
                 !binding.axes[*axis].dim.extent.as_constant().is_some_and(short)
             })
         };
-        let runs = |axes: &&Vec<usize>| {
-            let forward = match &self.groups.shapes[group] {
-                Shape::Loop(_, down) => *down == self.down,
-                _ => true,
-            };
-            forward
-                && axes.len() == bindings.len()
-                && is_long(axes)
-                && self.is_read_near(group, axes)
+        let runs = |course: &&Course| {
+            course.runs(self.down)
+                && course.axes.len() == bindings.len()
+                && is_long(&course.axes)
+                && self.is_read_near(group, &course.axes)
         };
-        if let Some(axes) = candidates.iter().find(runs) {
-            self.axes[group] = axes.clone();
+        if let Some(course) = candidates.iter().find(runs) {
+            self.courses[group] = course.clone();
             self.stages[group] = Stage::Forward;
         }
     }
@@ -384,7 +406,7 @@ impl Stages<'_, '_> {
                 if home.0 != group {
                     continue;
                 }
-                let time = self.groups.time(reader, seen.binding, &self.axes[reader]);
+                let time = self.groups.time(reader, seen.binding, &self.courses[reader].axes);
                 let place = self.groups.place(seen, home, axes[home.1], time);
                 // Only what is read at one distance goes along with its readers.
                 let along = matches!(place, Place::Near(low, high) if low == high);

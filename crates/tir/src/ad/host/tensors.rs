@@ -1,9 +1,12 @@
 //! Tangents of tensor code and of scalar operations: modules whose outputs are products of
 //! Jacobians with tangents.
 
+use std::collections::HashSet;
+
 use super::Host;
 use super::dual::Dual;
 use crate::ad::fault::{Fault, R};
+use crate::ad::flow::flow_of;
 use crate::constant::Const;
 use crate::host::{HostArg, HostInst, HostKind, HostType, Intrinsic};
 use crate::module::{Axis, Binding, Clause, Group, Module, Symbol, SymbolSource, box_of};
@@ -44,13 +47,18 @@ impl Dual<'_, '_> {
         tangents: Vec<HostArg>,
     ) -> R<()> {
         let found = self.host.program.modules.iter().find(|m| m.name == name.as_str());
-        let Some(n_inputs) = found.map(|module| module.inputs.len()) else { return Ok(()) };
+        let Some(of) = found else { return Ok(()) };
+        let n_inputs = of.inputs.len();
+        let inputs = active.iter().filter_map(|at| of.inputs.get(*at).map(|input| &input.name));
+        let moving = moving(of, inputs.chain(&by).cloned().collect());
+        let moves = of.outputs.iter().map(|output| moving.contains(output)).collect::<Vec<bool>>();
         let module = self.host.tangent_module(name, active, by, inst.loc)?;
         let given = self.args(args);
         let (inputs, integers) = given.split_at(n_inputs.min(given.len()));
         let all = [inputs, &tangents[..], integers].concat();
         let mut results = Vec::new();
-        for def in inst.results.iter().filter(|def| is_float(&def.ty)) {
+        let defs = inst.results.iter().zip(moves);
+        for (def, _) in defs.filter(|(def, moves)| *moves && is_float(&def.ty)) {
             let fresh = self.host.new_def(def.ty.clone());
             self.tangents.insert(def.number, HostArg::Value(fresh.number));
             results.push(fresh);
@@ -170,10 +178,11 @@ impl Host<'_> {
             sources.push((of, tangent.clone()));
             module.inputs.push(Tensor { name: tangent, ty });
         }
+        let moving = moving(&module, sources.iter().map(|(of, _)| of.clone()).collect());
         let outputs = std::mem::take(&mut module.outputs);
         for output in outputs {
             let Some(ty) = module.tensor_type(&output) else { continue };
-            if ty.elem.is_float() {
+            if ty.elem.is_float() && moving.contains(&output) {
                 let tangent = fresh(&mut taken, &output);
                 let group = tangent_binding(&mut module, &output, &tangent, &sources, loc)?;
                 module.groups.push(group);
@@ -184,6 +193,17 @@ impl Host<'_> {
         self.runs.insert(key, dual.clone());
         Ok(dual)
     }
+}
+
+/// The tensors whose values follow some of a module, those included: not what is detached from them.
+fn moving(module: &Module, mut found: HashSet<Ident>) -> HashSet<Ident> {
+    for group in &module.groups {
+        let flows = || group.bindings.iter().map(flow_of);
+        if flows().any(|flow| flow.sources.iter().any(|source| found.contains(source))) {
+            found.extend(group.bindings.iter().map(|binding| binding.name.clone()));
+        }
+    }
+    found
 }
 
 fn fresh(taken: &mut std::collections::BTreeSet<Ident>, base: &Ident) -> Ident {
