@@ -3,7 +3,7 @@
 
 use einlang_loops::ir::{Block, Combine, Loop, Range, Role, Stmt};
 use einlang_loops::threads::{
-    EXPONENTIAL, FOLLOW, FUNCTION, MOST_WORK, ONE_VECTOR, WAIT, is_for_wave, is_function,
+    EXPONENTIAL, FOLLOW, FUNCTION, MOST_WORK, WAIT, at_once, is_for_wave, is_function,
 };
 use einlang_tir::op::Op;
 use inkwell::FloatPredicate;
@@ -89,14 +89,14 @@ impl<'c> Emit<'c, '_> {
 
     fn work_of_loop(&mut self, of: &Loop) -> Result<FloatValue<'c>> {
         let rounds = self.rounds_of(&of.range)?;
-        let at_once = match of.role {
-            Role::Lane(width) => 1.0 / f64::from(width.clamp(1, ONE_VECTOR)),
+        let part = match of.role {
+            Role::Lane(width) => 1.0 / at_once(width, &of.body),
             _ => 1.0,
         };
         let each = self.work(&of.body)?;
         let each = self.builder.build_float_mul(
             each,
-            self.context.f64_type().const_float(at_once),
+            self.context.f64_type().const_float(part),
             "each",
         )?;
         let each = match (of.role, of.body.stmts.first()) {

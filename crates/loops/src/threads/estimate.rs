@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use einlang_index::{MinMax, Var};
 use einlang_tir::op::Op;
 
-use crate::ir::{Block, BufferId, Combine, Loop, Operand, Range, Role, Stmt};
+use crate::ir::{Block, BufferId, Combine, Loop, Operand, Range, Role, Stmt, each_stmt};
 
 /// What an operation costs that is a function of its own.
 pub const FUNCTION: f64 = 24.0;
@@ -24,8 +24,8 @@ pub const WAIT: f64 = 6_000.0;
 /// What looking how far another thread is costs, for each tile of a wave.
 pub const FOLLOW: f64 = 1_000.0;
 
-/// More lanes than these are several vectors.
-pub const ONE_VECTOR: u32 = 16;
+/// The bytes of a vector.
+const ONE_VECTOR: u32 = 64;
 
 /// More work than anybody asks for.
 pub const MOST_WORK: f64 = 1e15;
@@ -34,6 +34,17 @@ pub const MOST_WORK: f64 = 1e15;
 pub fn is_function(op: Op) -> bool {
     let cheap = matches!(op, Op::Sqrt | Op::Exp | Op::Log);
     (Op::Cbrt..=Op::Lgamma).contains(&op) && !cheap || op == Op::Pow
+}
+
+/// How many lanes of a loop run at once: as many elements as a vector has, of the widest that it loads.
+pub fn at_once(width: u32, body: &Block) -> f64 {
+    let mut bytes = 4;
+    each_stmt(body, &mut |stmt| {
+        if let Stmt::Load { result, .. } = stmt {
+            bytes = bytes.max(result.elem.bits() / 8);
+        }
+    });
+    f64::from(width.clamp(1, ONE_VECTOR / bytes))
 }
 
 /// Whether a block is a wave that stands for what is done where there are enough rounds.
@@ -181,7 +192,7 @@ impl Known {
     fn of_loop(&mut self, of: &Loop) -> Option<f64> {
         let rounds = self.rounds(&of.range);
         let at_once = match of.role {
-            Role::Lane(width) => f64::from(width.clamp(1, ONE_VECTOR)),
+            Role::Lane(width) => at_once(width, &of.body),
             _ => 1.0,
         };
         let each = self.work(&of.body)? / at_once;

@@ -36,7 +36,7 @@ use einlang_index::Var;
 
 use self::apart::Apart;
 pub use self::estimate::{
-    EXPONENTIAL, FOLLOW, FUNCTION, MOST_WORK, ONE_VECTOR, WAIT, is_for_wave, is_function,
+    EXPONENTIAL, FOLLOW, FUNCTION, MOST_WORK, WAIT, at_once, is_for_wave, is_function,
 };
 use self::fence::check_barriers;
 use self::form::{Form, last_uses};
