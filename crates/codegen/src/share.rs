@@ -16,6 +16,9 @@ const LARGE: usize = 4000;
 /// How many times quicker functions are that are translated as they are.
 const QUICK: usize = 6;
 
+/// The time for a longer function grows with the square of its length.
+const LONG: usize = 6000;
+
 /// How many instructions a module has, where each costs the usual time.
 pub(crate) fn n_instructions_of(module: &Module<'_>) -> usize {
     module.get_functions().map(cost).sum()
@@ -25,7 +28,10 @@ pub(crate) fn n_instructions_of(module: &Module<'_>) -> usize {
 fn cost(function: FunctionValue<'_>) -> usize {
     match is_left_as_it_is(function) {
         true => n_instructions(function) / QUICK,
-        false => n_instructions(function),
+        false => {
+            let n = n_instructions(function);
+            n.saturating_mul(n.max(LONG)) / LONG
+        }
     }
 }
 
