@@ -9,7 +9,7 @@ use super::rewrite::{blocks, own_operands};
 use crate::ir::{Block, Combine, Condition, Operand, Range, Stmt, Subscript};
 
 /// How statements are copied.
-pub(super) struct Copy<'k> {
+pub(crate) struct Copy<'k> {
     /// The number of the next value.
     pub(super) next: u32,
     /// The variables of the kernel.
@@ -21,7 +21,7 @@ pub(super) struct Copy<'k> {
 }
 
 impl<'k> Copy<'k> {
-    pub(super) fn new(next: u32, vars: &'k mut Vars) -> Copy<'k> {
+    pub(crate) fn new(next: u32, vars: &'k mut Vars) -> Copy<'k> {
         Copy { next, vars, values: HashMap::new(), exprs: HashMap::new(), memory: false }
     }
 
@@ -36,13 +36,13 @@ impl<'k> Copy<'k> {
     }
 
     /// One that copies whole programs: memory and names stay the same.
-    pub(super) fn with_memory(mut self) -> Copy<'k> {
+    pub(crate) fn with_memory(mut self) -> Copy<'k> {
         self.memory = true;
         self
     }
 
     /// A copy of a block with values of its own.
-    pub(super) fn block_as_it_is(&mut self, block: &Block) -> Option<Block> {
+    pub(crate) fn block_as_it_is(&mut self, block: &Block) -> Option<Block> {
         self.values.clear();
         self.exprs.clear();
         let mut copy = block.clone();

@@ -35,6 +35,8 @@ mod unread;
 mod unset;
 
 pub(crate) use budget::hold_budget;
+pub(crate) use copy::Copy;
+pub(crate) use rewrite::{blocks, next_value_of};
 
 use crate::ir::Kernel;
 use crate::schedule::{Fma, Schedule};

@@ -41,7 +41,7 @@ pub(super) fn own_operands(stmt: &mut Stmt, visit: &mut dyn FnMut(&mut Operand))
 }
 
 /// Calls `visit` for every block of a statement.
-pub(super) fn blocks(stmt: &mut Stmt, visit: &mut dyn FnMut(&mut Block)) {
+pub(crate) fn blocks(stmt: &mut Stmt, visit: &mut dyn FnMut(&mut Block)) {
     match stmt {
         Stmt::If { then, otherwise, .. } => {
             visit(then);
@@ -159,6 +159,6 @@ impl Changes {
 }
 
 /// The number of the next value of a kernel.
-pub(super) fn next_value_of(kernel: &mut Kernel) -> u32 {
+pub(crate) fn next_value_of(kernel: &mut Kernel) -> u32 {
     next_value(&mut kernel.body)
 }

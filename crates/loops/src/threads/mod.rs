@@ -42,6 +42,7 @@ use self::fence::check_barriers;
 use self::form::{Form, last_uses};
 pub use self::memory::{MOST_ON_STACK, is_private as is_of_thread};
 use self::places::{Scope, Walk};
+use self::waves::number_apart;
 use self::worth::Around;
 pub use self::worth::{Left, sizes_of, work_of};
 use crate::ir::{Kernel, Stmt, each_stmt};
@@ -63,6 +64,7 @@ pub fn divide_work(kernel: &mut Kernel, least_work: u64, shapes: &[Vec<i64>]) ->
         (body, form.left)
     };
     kernel.body = body;
+    number_apart(kernel);
     left
 }
 

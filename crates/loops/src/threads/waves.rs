@@ -10,7 +10,9 @@
 
 use einlang_index::{Domain, MinMax};
 
-use crate::ir::{Block, Condition, Loop, Range, Role, Stmt};
+use super::estimate::is_for_wave;
+use crate::improve::{Copy, blocks, next_value_of};
+use crate::ir::{Block, Condition, Kernel, Loop, Range, Role, Stmt};
 
 /// Fewer rounds leave threads with nothing to do.
 const LEAST_ROUNDS: i64 = 4;
@@ -47,4 +49,26 @@ fn has_many_rounds(range: &Range) -> Option<Domain> {
         many = many.union(&Domain::where_nonnegative([], &[beyond]).ok()?).ok()?;
     }
     Some(many.simplified())
+}
+
+/// Gives what is done instead of waves values of its own, for both stand in the kernel.
+pub(super) fn number_apart(kernel: &mut Kernel) {
+    let next = next_value_of(kernel);
+    let nothing = Block { stmts: Vec::new(), results: Vec::new() };
+    let mut body = std::mem::replace(&mut kernel.body, nothing);
+    number_block(&mut body, &mut Copy::new(next, &mut kernel.vars).with_memory());
+    kernel.body = body;
+}
+
+fn number_block(block: &mut Block, copy: &mut Copy<'_>) {
+    for stmt in &mut block.stmts {
+        match stmt {
+            Stmt::If { then, otherwise, .. } if is_for_wave(then) => {
+                if let Some(own) = copy.block_as_it_is(otherwise) {
+                    *otherwise = own;
+                }
+            }
+            other => blocks(other, &mut |block| number_block(block, copy)),
+        }
+    }
 }

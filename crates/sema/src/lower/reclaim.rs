@@ -437,6 +437,7 @@ fn sorted(groups: Vec<Group>, symbols: &[Symbol]) -> Vec<Group> {
             expr.for_each_var(&mut |var| read.extend(tells.get(&var).into_iter().flatten()));
         };
         group.bindings.iter().flat_map(|b| &b.axes).for_each(|axis| size(&axis.dim.extent));
+        group.until.iter().flat_map(|until| [&until.first, &until.max]).for_each(&mut size);
         for region in group.regions() {
             region.for_each_inst(&mut |inst| own_exprs(&inst.kind).iter().for_each(&mut size));
         }
