@@ -97,6 +97,9 @@ fn derivatives_of_the_library_agree_with_differences() {
     let calls: Vec<String> =
         lines().into_iter().filter(|line| !line.starts_with("none ")).collect();
     assert!(calls.len() > 250);
+    // The long run tries all of them.
+    let every = if std::env::var_os("EINLANG_PROGRAMS").is_some() { 1 } else { 3 };
+    let calls: Vec<String> = calls.into_iter().step_by(every).collect();
     judge_all(&calls, String::clone, |_, call| check(call));
 }
 
