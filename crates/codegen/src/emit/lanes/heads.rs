@@ -151,8 +151,7 @@ fn as_index(subscript: &Subscript) -> Option<&Quasi> {
 fn along<'q>(mut at: impl DoubleEndedIterator<Item = &'q Quasi>, var: Var) -> Option<bool> {
     let last = at.next_back();
     let goes = last.is_some_and(|last| last.mentions(var));
-    let is_step = |last: &Quasi| {
-        last.divisions().is_empty() && last.affine().terms().iter().any(|term| *term == (var, 1))
-    };
+    let is_step =
+        |last: &Quasi| last.divisions().is_empty() && last.affine().terms().contains(&(var, 1));
     (at.all(|expr| !expr.mentions(var)) && (!goes || last.is_some_and(is_step))).then_some(goes)
 }
