@@ -153,14 +153,14 @@ impl Llvm {
         }
         let is_tiered = wanted.compile == Compile::Tiered && self.later.is_ours();
         let choose = |n: usize| match is_tiered {
-            true => self.budget.choose(n, wanted.work),
+            true => self.budget.choose(n, wanted),
             false => Quality::Thorough,
         };
         // What an earlier run made quickly is there at once, and this run makes it better.
         let found =
             self.cache.as_ref().filter(|_| is_tiered).and_then(|cache| cache.get(&of_quick));
         let found = found.and_then(|bytes| Object::from_bytes(&bytes));
-        let is_long = |n: usize| wanted.work.is_some_and(|work| tiers::is_long(work, n));
+        let is_long = |n: usize| tiers::is_long(wanted, n);
         let found = found.filter(|object| !is_long(object.n_instructions));
         let again = found.is_some();
         let (object, quality) = match found {

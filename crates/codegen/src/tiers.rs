@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use einlang_interp::native::{Ended, NativeKernel, NativeMachine};
+use einlang_interp::native::{Ended, NativeKernel, NativeMachine, Wanted};
 
 use crate::jit::Linked;
 
@@ -57,10 +57,10 @@ impl Quality {
 pub(crate) struct Budget(AtomicU64);
 
 impl Budget {
-    /// How a kernel of so many instructions is made first, for a call with so much work.
-    pub(crate) fn choose(&self, n_instructions: usize, work: Option<f64>) -> Quality {
+    /// How a kernel of so many instructions is made first.
+    pub(crate) fn choose(&self, n_instructions: usize, wanted: Wanted) -> Quality {
         let cost = cost(n_instructions);
-        if cost < LEAST || work.is_some_and(|work| is_long(work, n_instructions)) {
+        if cost < LEAST || is_long(wanted, n_instructions) {
             return Quality::Thorough;
         }
         let within = |spent: u64| {
@@ -74,9 +74,10 @@ impl Budget {
     }
 }
 
-/// Whether a call with so much work had better wait for thorough code of so many instructions.
-pub(crate) fn is_long(work: f64, n_instructions: usize) -> bool {
-    lost(work) > cost(n_instructions)
+/// Whether the first call had better wait for thorough code of so many instructions: what is not known even then
+/// may be much.
+pub(crate) fn is_long(wanted: Wanted, n_instructions: usize) -> bool {
+    wanted.work.map_or(!wanted.is_bounded, |work| lost(work) > cost(n_instructions))
 }
 
 /// How long it takes to make code of so many instructions thoroughly.
@@ -237,23 +238,35 @@ impl NativeKernel for Code {
 mod tests {
     use super::*;
 
+    /// A call with so much work, if that is known.
+    fn with(work: Option<f64>) -> Wanted {
+        Wanted { work, ..Wanted::default() }
+    }
+
     #[test]
     fn programs_wait_until_the_budget_is_spent() {
         let budget = Budget::default();
         let most = (BUDGET.as_nanos() / PER_INSTRUCTION.as_nanos()) as usize;
-        assert_eq!(budget.choose(most + 1, None), Quality::Quick);
-        assert_eq!(budget.choose(most, None), Quality::Thorough);
-        assert_eq!(budget.choose(most / 2, None), Quality::Quick);
-        assert_eq!(budget.choose(1, None), Quality::Thorough, "too little to do it twice");
+        assert_eq!(budget.choose(most + 1, with(Some(0.0))), Quality::Quick);
+        assert_eq!(budget.choose(most, with(Some(0.0))), Quality::Thorough);
+        assert_eq!(budget.choose(most / 2, with(Some(0.0))), Quality::Quick);
+        assert_eq!(
+            budget.choose(1, with(Some(0.0))),
+            Quality::Thorough,
+            "too little to do it twice"
+        );
     }
 
     #[test]
     fn long_calls_wait() {
         let budget = Budget::default();
         let cost = cost(100_000).as_secs_f64() / UNIT / (SLOWER - 1.0);
-        assert_eq!(budget.choose(100_000, Some(cost * 0.9)), Quality::Quick);
-        assert_eq!(budget.choose(100_000, Some(cost * 1.1)), Quality::Thorough);
-        assert_eq!(budget.choose(100_000, Some(f64::INFINITY)), Quality::Thorough);
-        assert_eq!(budget.choose(100_000, Some(-1.0)), Quality::Quick);
+        assert_eq!(budget.choose(100_000, with(Some(cost * 0.9))), Quality::Quick);
+        assert_eq!(budget.choose(100_000, with(Some(cost * 1.1))), Quality::Thorough);
+        assert_eq!(budget.choose(100_000, with(Some(f64::INFINITY))), Quality::Thorough);
+        assert_eq!(budget.choose(100_000, with(None)), Quality::Thorough, "it may be much");
+        let later = Wanted { is_bounded: true, ..Wanted::default() };
+        assert_eq!(budget.choose(100_000, later), Quality::Quick, "it is known later");
+        assert_eq!(budget.choose(100_000, with(Some(-1.0))), Quality::Quick);
     }
 }

@@ -82,6 +82,8 @@ pub struct Wanted {
     pub compile: Compile,
     /// How much it has to do when it is called first, in thirds of a nanosecond, if that is known.
     pub work: Option<f64>,
+    /// Whether that will be known when it is called, from sizes and numbers alone.
+    pub is_bounded: bool,
 }
 
 /// Machine code that a linker puts into a library, and what it asks of its surroundings.

@@ -30,7 +30,7 @@ use einlang_loops::checkpoint::{Checkpoint, OVER_BUDGET};
 use einlang_loops::ir::{Kernel, SiteId, verify};
 use einlang_loops::plan::{Choices, Plan, plan};
 use einlang_loops::schedule::{Checkpoints, Schedule};
-use einlang_loops::threads::{divide_work, has_teams, sizes_of, work_of};
+use einlang_loops::threads::{divide_work, has_teams, is_bounded, sizes_of, work_of};
 use einlang_tir::module::Module;
 
 use self::buffer::Memory;
@@ -139,7 +139,9 @@ impl Compiled {
         }
         let work = || work_of(&kernel, &sizes_of(&kernel, &choices.shapes), iter::empty());
         let work = (options.compile == Compile::Tiered).then(work).flatten();
-        let wanted = Wanted { checked: options.checked, compile: options.compile, work };
+        let is_bounded = options.compile == Compile::Tiered && is_bounded(&kernel);
+        let wanted =
+            Wanted { checked: options.checked, compile: options.compile, work, is_bounded };
         if let (Some(native), Some((mut with, parts))) = (native, with_marks) {
             divide(&mut with);
             if let Ok(code) = native.0.compile(&with, wanted) {

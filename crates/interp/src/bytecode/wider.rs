@@ -9,7 +9,7 @@ use std::iter;
 use std::sync::{Arc, OnceLock};
 
 use einlang_loops::ir::Kernel;
-use einlang_loops::threads::{Left, divide_work, work_of};
+use einlang_loops::threads::{Left, divide_work, is_bounded, work_of};
 
 use crate::native::{NativeKernel, Wanted};
 use crate::options::Options;
@@ -52,7 +52,8 @@ impl Wider {
             divide_work(&mut kernel, 0, &[]);
             let sizes: Vec<Option<i64>> = sizes.iter().copied().map(Some).collect();
             let (checked, compile) = (options.checked, options.compile);
-            let wanted = Wanted { checked, compile, work: work_of(&kernel, &sizes, iter::empty()) };
+            let work = work_of(&kernel, &sizes, iter::empty());
+            let wanted = Wanted { checked, compile, work, is_bounded: is_bounded(&kernel) };
             let code = options.native.as_ref()?.0.compile(&kernel, wanted).ok()?;
             Some((kernel, code))
         };

@@ -44,7 +44,7 @@ pub use self::memory::{MOST_ON_STACK, is_private as is_of_thread};
 use self::places::{Scope, Walk};
 use self::waves::number_apart;
 use self::worth::Around;
-pub use self::worth::{Left, sizes_of, work_of};
+pub use self::worth::{Left, is_bounded, sizes_of, work_of};
 use crate::ir::{Kernel, Stmt, each_stmt};
 
 /// Divides the free loops of a kernel among threads, where that is worth it: for more work than the least,

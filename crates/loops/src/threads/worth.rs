@@ -90,6 +90,14 @@ pub fn work_of(
     Known::of_call(sizes, inputs).work(&kernel.body)
 }
 
+/// Whether the work of a kernel is known once its sizes and the numbers among its inputs are.
+pub fn is_bounded(kernel: &Kernel) -> bool {
+    let sizes = vec![Some(1); kernel.sizes.len()];
+    let inputs = kernel.buffers.iter().take(kernel.n_inputs).zip(0..);
+    let numbers = inputs.filter(|(buffer, _)| buffer.dims.is_empty());
+    work_of(kernel, &sizes, numbers.map(|(_, number)| (BufferId(number), 1))).is_some()
+}
+
 /// The sizes of a kernel that follow from the shapes of its inputs.
 pub fn sizes_of(kernel: &Kernel, shapes: &[Vec<i64>]) -> Vec<Option<i64>> {
     let known = |size: &Size| match size {
