@@ -233,6 +233,15 @@ fn space(n: i64, steps: i32) -> [f64; N, N, N] {
         + u[t - 1, i + 1, j, k] - u[t - 1, i, j, k] + u[t - 1, i, j, k + 1];
     u[steps]
 }
+// Rows that are long enough to begin with aligned vectors, and no multiple of any.
+fn rows(n: i64, m: i64, steps: i32) -> [f64; N, M] {
+    let u[0, i in 0..n, j in 0..m] = ((i * 7 + j * 5) % 11) as f64;
+    let u[t in 1..steps + 1, i in 0..n, j in 0..m] = u[t - 1, i, j];
+    let u[t in 1..steps + 1, i in 0..n, j in 1..m - 1] = u[t - 1, i, j - 1] - u[t - 1, i, j + 1];
+    u[steps]
+}
+let long = rows(3, 131, steps);
+let longer = rows(2, 66, steps);
 let flat = plane(71, 6, steps);
 let wide = space(11, steps);
 ";

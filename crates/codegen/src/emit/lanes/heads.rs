@@ -10,7 +10,7 @@ use einlang_loops::ir::{Access, BufferId, Layout, Loop, Stmt, Subscript};
 use einlang_tir::types::Elem;
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
-use inkwell::values::{IntValue, PointerValue};
+use inkwell::values::IntValue;
 
 use crate::emit::{Emit, Result};
 use crate::optimise::has_masks;
@@ -78,24 +78,14 @@ impl<'c> Emit<'c, '_> {
         let var = self.var_slot(of.range.var)?;
         let first = self.aligned(stored, (lo, hi), width)?;
         self.builder.build_store(var, first)?;
-        let (top, check) = (self.block("aligned"), self.block("vectors"));
-        let (whole, left, part) = (self.block("whole"), self.block("left"), self.block("part"));
+        let (top, inside) = (self.block("aligned"), self.block("vectors"));
+        let part = self.block("part");
         self.jump(top)?;
         self.at(top);
         let begins = self.compare(IntPredicate::SLT, self.index_in(var)?, lo)?;
-        self.branch(begins, part, check)?;
-        self.at(check);
-        let index = self.index_in(var)?;
-        let next = self.add(index, self.i64(i64::from(width)))?;
-        let fits = self.compare(IntPredicate::SLE, next, hi)?;
-        self.branch(fits, whole, left)?;
-        self.at(whole);
-        self.in_lanes(of, width, None)?;
-        self.builder.build_store(var, next)?;
-        self.jump(check)?;
-        self.at(left);
-        let more = self.compare(IntPredicate::SLT, index, hi)?;
-        self.branch(more, part, end)?;
+        self.branch(begins, part, inside)?;
+        self.at(inside);
+        self.vectors_that_fit(of, width, var, hi, (part, end))?;
         self.at(part);
         let index = self.index_in(var)?;
         let mask = self.mask_of_rest(index, hi, width)?;
@@ -132,10 +122,6 @@ impl<'c> Emit<'c, '_> {
         let is_long = self.compare(IntPredicate::SGE, rounds, least)?;
         let past = self.builder.build_select(is_long, past, self.i64(0), "past")?;
         Ok(self.builder.build_int_nsw_sub(lo, past.into_int_value(), "first")?)
-    }
-
-    fn index_in(&self, slot: PointerValue<'c>) -> Result<IntValue<'c>> {
-        Ok(self.builder.build_load(self.i64_type(), slot, "index")?.into_int_value())
     }
 }
 

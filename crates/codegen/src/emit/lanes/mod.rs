@@ -102,11 +102,28 @@ impl<'c> Emit<'c, '_> {
         hi: IntValue<'c>,
         end: BasicBlock<'c>,
     ) -> Result<()> {
-        let (check, whole) = (self.block("vectors"), self.block("whole"));
-        let (left, tail) = (self.block("left"), self.block("tail"));
+        let tail = self.block("tail");
+        let index = self.vectors_that_fit(of, width, var, hi, (tail, end))?;
+        self.at(tail);
+        let mask = self.mask_of_rest(index, hi, width)?;
+        self.in_lanes(of, width, Some(mask))?;
+        self.jump(end)
+    }
+
+    /// Vectors without a mask from here on, as long as they fit; then goes on to what is left, if there is
+    /// something, or to the end. The index of the first lane that is left.
+    fn vectors_that_fit(
+        &mut self,
+        of: &Loop,
+        width: u32,
+        var: PointerValue<'c>,
+        hi: IntValue<'c>,
+        (rest, end): (BasicBlock<'c>, BasicBlock<'c>),
+    ) -> Result<IntValue<'c>> {
+        let (check, whole, left) = (self.block("fits"), self.block("whole"), self.block("left"));
         self.jump(check)?;
         self.at(check);
-        let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
+        let index = self.index_in(var)?;
         let next = self.add(index, self.i64(i64::from(width)))?;
         let fits = self.compare(IntPredicate::SLE, next, hi)?;
         self.branch(fits, whole, left)?;
@@ -116,11 +133,12 @@ impl<'c> Emit<'c, '_> {
         self.jump(check)?;
         self.at(left);
         let more = self.compare(IntPredicate::SLT, index, hi)?;
-        self.branch(more, tail, end)?;
-        self.at(tail);
-        let mask = self.mask_of_rest(index, hi, width)?;
-        self.in_lanes(of, width, Some(mask))?;
-        self.jump(end)
+        self.branch(more, rest, end)?;
+        Ok(index)
+    }
+
+    fn index_in(&self, slot: PointerValue<'c>) -> Result<IntValue<'c>> {
+        Ok(self.builder.build_load(self.i64_type(), slot, "index")?.into_int_value())
     }
 
     /// All vectors with a mask; there is at least one.
@@ -135,7 +153,7 @@ impl<'c> Emit<'c, '_> {
         let top = self.block("masked");
         self.jump(top)?;
         self.at(top);
-        let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
+        let index = self.index_in(var)?;
         let next = self.add(index, self.i64(i64::from(width)))?;
         let mask = self.mask_of_rest(index, hi, width)?;
         self.in_lanes(of, width, Some(mask))?;
