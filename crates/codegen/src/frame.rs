@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
+use std::ops::Range;
 
 use einlang_interp::native::{Limits, NativeMachine, apply_to_bits};
 use einlang_runtime::pool::Pool;
@@ -111,6 +112,8 @@ frame! {
     follow: extern "C" fn(*mut c_void, u64, i64) -> i64,
     /// `(env, row, point, whether it was the last) -> done`
     pass: extern "C" fn(*mut c_void, u64, i64, u64) -> i64,
+    /// `(env, rounds, whether they are the first of a loop, first and end) -> some`
+    take: extern "C" fn(*mut c_void, u64, u64, *mut u64) -> i64,
     /// `(env, buffer, extents, bytes per dimension) -> place`
     own: extern "C" fn(*mut c_void, u64, *const i64, *const i64) -> i64,
 }
@@ -163,6 +166,7 @@ impl<'a, 'm> Services<'a, 'm> {
             wave: barrier,
             follow,
             pass,
+            take,
             own,
         }
     }
@@ -347,6 +351,22 @@ extern "C" fn barrier(_: *mut c_void) -> i64 {
 
 /// One thread follows nobody.
 extern "C" fn follow(_: *mut c_void, _: u64, _: i64) -> i64 {
+    1
+}
+
+/// One thread takes all rounds at once.
+extern "C" fn take(_: *mut c_void, n_rounds: u64, is_first: u64, out: *mut u64) -> i64 {
+    give((is_first != 0 && n_rounds > 0).then_some(0..n_rounds), out)
+}
+
+/// Hands over the rounds that a thread takes, if there are any.
+pub(crate) fn give(taken: Option<Range<u64>>, out: *mut u64) -> i64 {
+    let Some(taken) = taken else { return 0 };
+    // SAFETY: code passes the place of two words.
+    unsafe {
+        *out = taken.start;
+        *out.add(1) = taken.end;
+    }
     1
 }
 

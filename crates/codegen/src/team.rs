@@ -104,6 +104,7 @@ fn take_part(common: &Common, team: &Team, number: usize) {
         wave,
         follow,
         pass,
+        take,
         own,
         ..*outer
     };
@@ -170,6 +171,11 @@ extern "C" fn pass(env: *mut c_void, row: u64, point: i64, last: u64) -> i64 {
         _ => member.team.pass_row(member.number, row),
     }
     1
+}
+
+extern "C" fn take(env: *mut c_void, n_rounds: u64, is_first: u64, out: *mut u64) -> i64 {
+    let member = member(env);
+    frame::give(member.team.take(member.number, n_rounds, is_first != 0), out)
 }
 
 extern "C" fn barrier(env: *mut c_void) -> i64 {

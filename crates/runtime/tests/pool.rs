@@ -79,6 +79,59 @@ fn rows_follow_each_other() {
     }
 }
 
+/// Every round of a loop is run once, whatever the numbers of rounds and threads, and however long threads take; also
+/// of loops that follow each other without a barrier.
+#[test]
+fn rounds_are_taken_once() {
+    for (n_threads, in_turns) in [(1, false), (2, false), (3, false), (7, false), (3, true)] {
+        let pool = if in_turns { Pool::in_turns() } else { Pool::default() };
+        let n_rounds = [0, 1, 2, 3, 10, 57, 1000];
+        let n_loops = 40 * n_rounds.len();
+        let done: Arc<Vec<Vec<AtomicUsize>>> = Arc::new(
+            (0..n_loops)
+                .map(|at| (0..n_rounds[at % 7]).map(|_| AtomicUsize::new(0)).collect())
+                .collect(),
+        );
+        let of_work = Arc::clone(&done);
+        pool.run(
+            n_threads,
+            Arc::new(move |team: &Team, number| {
+                for rounds in of_work.iter() {
+                    let mut is_first = true;
+                    while let Some(taken) = team.take(number, rounds.len() as u64, is_first) {
+                        assert!(!taken.is_empty());
+                        for round in taken {
+                            rounds[round as usize].fetch_add(1, Ordering::SeqCst);
+                            (0..number * 50).for_each(|_| std::hint::spin_loop());
+                        }
+                        is_first = false;
+                    }
+                }
+            }),
+        );
+        assert!(done.iter().flatten().all(|round| round.load(Ordering::SeqCst) == 1));
+    }
+}
+
+/// More rounds than are counted one by one.
+#[test]
+fn very_many_rounds_are_taken() {
+    let (pool, n_rounds) = (Pool::default(), (1_u64 << 40) + 12_345);
+    let n_taken = Arc::new(AtomicU64::new(0));
+    let of_work = Arc::clone(&n_taken);
+    pool.run(
+        3,
+        Arc::new(move |team: &Team, number| {
+            let mut is_first = true;
+            while let Some(taken) = team.take(number, n_rounds, std::mem::take(&mut is_first)) {
+                assert!(taken.end <= n_rounds);
+                of_work.fetch_add(taken.end - taken.start, Ordering::SeqCst);
+            }
+        }),
+    );
+    assert_eq!(n_taken.load(Ordering::SeqCst), n_rounds);
+}
+
 #[test]
 fn a_stopped_team_waits_for_nobody() {
     let pool = Pool::default();

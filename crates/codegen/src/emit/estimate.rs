@@ -100,7 +100,7 @@ impl<'c> Emit<'c, '_> {
             "each",
         )?;
         let each = match (of.role, of.body.stmts.first()) {
-            (Role::Wave, Some(Stmt::Loop(inner))) if of.own => {
+            (Role::Wave, Some(Stmt::Loop(inner))) if of.own.is_divided() => {
                 let tiles = self.rounds_of(&inner.range)?;
                 let follow = self.context.f64_type().const_float(FOLLOW);
                 let follow = self.builder.build_float_mul(tiles, follow, "follow")?;

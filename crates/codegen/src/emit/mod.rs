@@ -36,6 +36,7 @@ mod service;
 mod short;
 mod stmt;
 mod sums;
+mod taken;
 mod team;
 mod wave;
 

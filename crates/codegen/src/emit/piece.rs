@@ -108,7 +108,7 @@ fn columns(lists: &[Vec<Option<Affine>>]) -> Vec<Option<u32>> {
 fn is_candidate(of: &Loop, inside: bool) -> bool {
     let is_nest = of.body.stmts.iter().any(|stmt| matches!(stmt, Stmt::Loop(_)));
     of.role != Role::Wave
-        && (of.own || of.role.is_free())
+        && (of.own.is_divided() || of.role.is_free())
         && (!inside || is_nest || weight(&of.body, 1) >= LEAST)
 }
 

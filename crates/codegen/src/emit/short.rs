@@ -50,7 +50,7 @@ impl<'c> Emit<'c, '_> {
 
     /// The rounds of a loop that is written out.
     pub(super) fn short(&self, of: &Loop) -> Option<Vec<i64>> {
-        if of.until.is_some() || of.own {
+        if of.until.is_some() || of.own.is_divided() {
             return None;
         }
         let rounds = self.few(&of.range)?;
@@ -64,7 +64,7 @@ impl<'c> Emit<'c, '_> {
     /// The rounds of a loop of lanes that are known to be one vector: that is its body, once.
     pub(super) fn one_vector(&self, of: &Loop) -> Option<Vec<i64>> {
         let Role::Lane(width) = of.role else { return None };
-        let rounds = self.few(&of.range).filter(|_| of.until.is_none() && !of.own)?;
+        let rounds = self.few(&of.range).filter(|_| of.until.is_none() && !of.own.is_divided())?;
         let fits = rounds.end.saturating_sub(rounds.start) <= i64::from(width);
         (fits && !of.range.down).then(|| rounds.collect())
     }

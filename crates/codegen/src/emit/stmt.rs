@@ -1,7 +1,7 @@
 //! Statements, branches and loops.
 
 use einlang_loops::ir::{
-    Block, BufferId, Condition, Loop, Operand, Role, Stmt, Subscript, UntilLoop,
+    Block, BufferId, Condition, Loop, Operand, Own, Role, Stmt, Subscript, UntilLoop,
 };
 use einlang_tir::region::Value;
 use einlang_tir::types::{ElemKind, Ident};
@@ -224,7 +224,20 @@ impl<'c> Emit<'c, '_> {
         self.looped_in_lanes(of.range.var);
         let range = &of.range;
         let (lo, hi) = (self.bound(&range.lo)?, self.bound(&range.hi)?);
-        let (lo, hi) = self.own_part(of, lo, hi)?;
+        match self.threads {
+            Some(_) if of.own == Own::Taken => {
+                self.taken(lo, hi, |emit, lo, hi| emit.rounds_between(of, lo, hi))
+            }
+            _ => {
+                let (lo, hi) = self.own_part(of, lo, hi)?;
+                self.rounds_between(of, lo, hi)
+            }
+        }
+    }
+
+    /// The rounds of a loop from one to another.
+    fn rounds_between(&mut self, of: &Loop, lo: IntValue<'c>, hi: IntValue<'c>) -> Result<()> {
+        let range = &of.range;
         let var = self.var_slot(range.var)?;
         let (before, top) = (self.block("before"), self.block("round"));
         let (finished, end) = (self.block("finished"), self.block("end"));

@@ -273,7 +273,8 @@ impl<'c> Emit<'c, '_> {
         lo: IntValue<'c>,
         hi: IntValue<'c>,
     ) -> Result<(IntValue<'c>, IntValue<'c>)> {
-        let Some(Threads { number, total, .. }) = self.threads.filter(|_| of.own) else {
+        let Some(Threads { number, total, .. }) = self.threads.filter(|_| of.own.is_divided())
+        else {
             return Ok((lo, hi));
         };
         let grain = self.i64(of.role.grain());
@@ -298,7 +299,7 @@ impl<'c> Emit<'c, '_> {
         inside: impl FnOnce(&mut Self) -> Result<()>,
     ) -> Result<()> {
         let before = self.threads;
-        if let Some(threads) = self.threads.as_mut().filter(|_| of.own) {
+        if let Some(threads) = self.threads.as_mut().filter(|_| of.own.is_divided()) {
             threads.divided = true;
         }
         let done = inside(self);

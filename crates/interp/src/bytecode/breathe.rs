@@ -5,7 +5,7 @@
 //! stay as they are: between two runs of them there is a look already.
 
 use einlang_index::{MinMax, Quasi, Result, Vars};
-use einlang_loops::ir::{Block, Kernel, Loop, Range, Role, Stmt};
+use einlang_loops::ir::{Block, Kernel, Loop, Own, Range, Role, Stmt};
 
 /// The rounds of a piece, some milliseconds of work.
 const PIECE: i64 = 1 << 20;
@@ -59,7 +59,7 @@ fn cut(of: &Loop, vars: &mut Vars) -> Result<[Stmt; 3]> {
     let inner = Stmt::Loop(Box::new(Loop { range: inner, ..of.clone() }));
     let range = Range { var: piece, lo: Quasi::from(0).into(), hi: n_pieces, down: of.range.down };
     let body = Block { stmts: vec![inner], results: Vec::new() };
-    let outer = Loop { range, role: Role::Seq, own: false, until: None, body };
+    let outer = Loop { range, role: Role::Seq, own: Own::All, until: None, body };
     Ok([
         Stmt::Bind { var: from, expr: of.range.lo.clone() },
         Stmt::Bind { var: to, expr: of.range.hi.clone() },

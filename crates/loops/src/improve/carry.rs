@@ -124,7 +124,8 @@ fn first(of: &Loop) -> Option<Range> {
 
 /// Whether the rounds of a loop follow each other and have no loops inside.
 fn is_plain(of: &Loop) -> bool {
-    let mut plain = of.role == Role::Seq && of.until.is_none() && !of.own && !of.range.down;
+    let mut plain =
+        of.role == Role::Seq && of.until.is_none() && !of.own.is_divided() && !of.range.down;
     each_stmt(&of.body, &mut |stmt| {
         plain &= !matches!(
             stmt,

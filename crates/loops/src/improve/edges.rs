@@ -52,7 +52,7 @@ impl Part<'_> {
 
     /// Leaves a loop its first rounds; the loop of the others.
     fn later(&mut self, of: &mut Loop) -> Option<Stmt> {
-        if of.until.is_some() || of.own || of.range.down {
+        if of.until.is_some() || of.own.is_divided() || of.range.down {
             return None;
         }
         let (first, asked) = self.asked(of)?;

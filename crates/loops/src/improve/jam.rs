@@ -9,7 +9,7 @@ use einlang_index::{Affine, Constraint, Domain, MinMax, Quasi, Set, Var, Vars};
 
 use super::copy::Copy;
 use super::rewrite::{blocks, next_value_of};
-use crate::ir::{Block, Combine, Condition, Fold, FoldStart, Kernel, Loop, Range, Role, Stmt};
+use crate::ir::{Block, Combine, Condition, Fold, FoldStart, Kernel, Loop, Own, Range, Role, Stmt};
 
 /// So many rounds go together where there are fewer than a loop asks for.
 const FEW: u32 = 4;
@@ -70,7 +70,7 @@ impl Jam<'_> {
         stmts.push(Stmt::Bind { var: base, expr: range.lo.clone() });
         stmts.extend(self.jam(copies)?);
         stmts.extend(beyond.map(|body| {
-            let beyond = Loop { range: next, role: Role::Seq, own: false, until: None, body };
+            let beyond = Loop { range: next, role: Role::Seq, own: Own::All, until: None, body };
             Stmt::Loop(Box::new(beyond))
         }));
         let rest = match self.fewer(of, n) {
@@ -101,7 +101,7 @@ impl Jam<'_> {
         let n_times = range.hi.sub(&range.lo).ok()?.ceil_div(i64::from(FEW)).ok()?;
         let over = Range { var, lo: MinMax::from(0), hi: n_times, down: false };
         let body = Block { stmts, results: Vec::new() };
-        let all = Loop { range: over, role: Role::Seq, own: false, until: None, body };
+        let all = Loop { range: over, role: Role::Seq, own: Own::All, until: None, body };
         Some(Stmt::Loop(Box::new(all)))
     }
 

@@ -127,7 +127,8 @@ impl Walk<'_> {
 
     fn looped(&mut self, of: &Loop, depth: usize) {
         let unrolled = matches!(of.role, Role::Unroll(_) | Role::Seq);
-        self.touched.plain &= of.until.is_none() && !of.own && !of.range.down && !unrolled;
+        self.touched.plain &=
+            of.until.is_none() && !of.own.is_divided() && !of.range.down && !unrolled;
         self.named(of.range.var, depth);
         self.block(&of.body, depth + 1);
     }

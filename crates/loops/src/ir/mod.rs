@@ -38,7 +38,7 @@ pub(crate) use parse_stmt::parse_role;
 pub use pattern::{Pattern, loose_pattern_of, pattern_of};
 pub(crate) use print::show_role;
 pub use stmt::{
-    Access, Block, Combine, Condition, Fold, FoldStart, Key, Loop, Operand, Range, Role, Stmt,
+    Access, Block, Combine, Condition, Fold, FoldStart, Key, Loop, Operand, Own, Range, Role, Stmt,
     Subscript, UntilLoop,
 };
 pub use verify::{Problem, verify};

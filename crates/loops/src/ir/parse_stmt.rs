@@ -8,8 +8,8 @@ use einlang_tir::types::Ident;
 
 use super::parse::Reader;
 use super::{
-    Access, Block, BufferId, Combine, Condition, Fold, FoldStart, Key, Loop, Operand, Range, Role,
-    Stmt, Subscript, UntilLoop,
+    Access, Block, BufferId, Combine, Condition, Fold, FoldStart, Key, Loop, Operand, Own, Range,
+    Role, Stmt, Subscript, UntilLoop,
 };
 use crate::text::{Cursor, Parsed};
 
@@ -259,7 +259,11 @@ impl Reader<'_> {
     fn looped(&mut self) -> Parsed<Stmt> {
         let range = self.range()?;
         let role = parse_role(&mut self.cursor)?;
-        let own = self.cursor.eat_word("own");
+        let own = match self.cursor.eat_word("own") {
+            true => Own::Part,
+            false if self.cursor.eat_word("taken") => Own::Taken,
+            false => Own::All,
+        };
         let body = self.braced()?;
         let mut until = None;
         if self.cursor.eat_word("until") {

@@ -221,7 +221,7 @@ impl Reader<'_> {
             Role::Terms(block) => (4, block),
             Role::Wave => (5, 0),
         };
-        self.say(&[role, i64::from(width), i64::from(of.own)]);
+        self.say(&[role, i64::from(width), of.own as i64]);
         let outside = self.bound.len();
         self.range(&of.range);
         self.block(&of.body)?;

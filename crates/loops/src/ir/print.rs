@@ -7,8 +7,8 @@ use einlang_index::{Domain, MinMax, Quasi, Var};
 use einlang_tir::region::Value;
 
 use super::{
-    Access, Block, BufferId, Combine, Condition, Fold, FoldStart, Kernel, Loop, Operand, Range,
-    Role, Size, Stmt, Subscript,
+    Access, Block, BufferId, Combine, Condition, Fold, FoldStart, Kernel, Loop, Operand, Own,
+    Range, Role, Size, Stmt, Subscript,
 };
 use crate::schedule::show_layout;
 use crate::text::{quote, show_name};
@@ -210,7 +210,12 @@ impl Printer<'_> {
     }
 
     fn looped(&mut self, of: &Loop, depth: usize) {
-        let (role, own) = (show_role(of.role), if of.own { " own" } else { "" });
+        let own = match of.own {
+            Own::All => "",
+            Own::Part => " own",
+            Own::Taken => " taken",
+        };
+        let role = show_role(of.role);
         let range = self.range(&of.range);
         self.line(depth, &format!("loop {range} {role}{own} {{"));
         self.block(&of.body, depth + 1);

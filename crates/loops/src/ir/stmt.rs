@@ -127,6 +127,25 @@ pub struct Range {
     pub down: bool,
 }
 
+/// Which rounds of a loop a thread of a team runs.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Own {
+    /// All of them.
+    #[default]
+    All,
+    /// A part that is its own, the same wherever a loop has the same bounds.
+    Part,
+    /// Those that it takes while nobody else has.
+    Taken,
+}
+
+impl Own {
+    /// Whether every round is run by one thread only.
+    pub fn is_divided(self) -> bool {
+        self != Own::All
+    }
+}
+
 /// A loop.
 #[derive(Clone, Debug)]
 pub struct Loop {
@@ -134,8 +153,8 @@ pub struct Loop {
     pub range: Range,
     /// Who runs the rounds.
     pub role: Role,
-    /// Whether each thread of the team around runs a part of the rounds that is its own.
-    pub own: bool,
+    /// Which rounds each thread of the team around runs.
+    pub own: Own,
     /// What ends it early.
     pub until: Option<UntilLoop>,
     /// One round.
@@ -146,7 +165,7 @@ impl Stmt {
     /// A loop whose rounds follow each other, of some statements that give nothing.
     pub fn rounds(range: Range, stmts: Vec<Stmt>) -> Stmt {
         let body = Block { stmts, results: Vec::new() };
-        Stmt::Loop(Box::new(Loop { range, role: Role::Seq, own: false, until: None, body }))
+        Stmt::Loop(Box::new(Loop { range, role: Role::Seq, own: Own::All, until: None, body }))
     }
 
     /// Statements under a condition.

@@ -11,7 +11,7 @@ use super::pack::axis_of;
 use super::scan::{Level, Scan, hull, scan_set};
 use super::split::{divided, first_round};
 use super::{Lower, NotLowered, Part, Result};
-use crate::ir::{Block, Condition, Loop, Range, Role, Stmt, UntilLoop};
+use crate::ir::{Block, Condition, Loop, Own, Range, Role, Stmt, UntilLoop};
 use crate::schedule::Nest;
 
 /// What is left of the points of every clause.
@@ -186,7 +186,7 @@ impl Lower<'_> {
         self.context = outer;
         let ended = until.is_some();
         let role = if self.resumed.contains(&var) { Role::Seq } else { rounds.role };
-        let stmt = Stmt::Loop(Box::new(Loop { range, role, own: false, until, body }));
+        let stmt = Stmt::Loop(Box::new(Loop { range, role, own: Own::All, until, body }));
         out.extend(guarded(before, vec![stmt]));
         if ended { self.ready(out) } else { Ok(()) }
     }
@@ -305,7 +305,13 @@ impl Lower<'_> {
                     Role::Lane(_) if !innermost => Role::Par,
                     role => role,
                 };
-                out.push(Stmt::Loop(Box::new(Loop { range, role, own: false, until: None, body })));
+                out.push(Stmt::Loop(Box::new(Loop {
+                    range,
+                    role,
+                    own: Own::All,
+                    until: None,
+                    body,
+                })));
                 Ok(())
             }
         }

@@ -7,7 +7,7 @@ use einlang_tir::types::{Elem, Ident};
 
 use super::{Lower, NotLowered, Result};
 use crate::ir::{
-    Access, Block, Buffer, BufferDim, BufferId, Layout, Loop, Range, Role, Stmt, Subscript,
+    Access, Block, Buffer, BufferDim, BufferId, Layout, Loop, Own, Range, Role, Stmt, Subscript,
 };
 use crate::schedule::Pack;
 
@@ -165,5 +165,5 @@ pub(super) fn axis_of(axes: &[Var], form: &Form) -> Option<Var> {
 
 fn looped(range: Range, role: Role, stmts: Vec<Stmt>) -> Stmt {
     let body = Block { stmts, results: Vec::new() };
-    Stmt::Loop(Box::new(Loop { range, role, own: false, until: None, body }))
+    Stmt::Loop(Box::new(Loop { range, role, own: Own::All, until: None, body }))
 }

@@ -11,7 +11,7 @@ use einlang_tir::types::{Dim, Elem, Ident, TensorType};
 
 use super::{Lower, NotLowered, Result};
 use crate::decide::is_fixed;
-use crate::ir::{Access, Block, BufferId, Condition, Loop, Range, Role, Stmt, Subscript};
+use crate::ir::{Access, Block, BufferId, Condition, Loop, Own, Range, Role, Stmt, Subscript};
 use crate::schedule::{Keep, Segment, TensorSchedule};
 
 /// A tensor that is kept one segment at a time.
@@ -356,6 +356,12 @@ impl Lower<'_> {
 fn in_loops(ranges: Vec<Range>, stmts: Vec<Stmt>) -> Vec<Stmt> {
     ranges.into_iter().rev().fold(stmts, |stmts, range| {
         let body = Block { stmts, results: Vec::new() };
-        vec![Stmt::Loop(Box::new(Loop { range, role: Role::Seq, own: false, until: None, body }))]
+        vec![Stmt::Loop(Box::new(Loop {
+            range,
+            role: Role::Seq,
+            own: Own::All,
+            until: None,
+            body,
+        }))]
     })
 }

@@ -49,7 +49,7 @@ pub fn at_once(width: u32, body: &Block) -> f64 {
 
 /// Whether a block is a wave that stands for what is done where there are enough rounds.
 pub fn is_for_wave(block: &Block) -> bool {
-    matches!(&block.stmts[..], [Stmt::Loop(of)] if of.own && of.role == Role::Wave)
+    matches!(&block.stmts[..], [Stmt::Loop(of)] if of.own.is_divided() && of.role == Role::Wave)
 }
 
 /// What the variables of bounds are, as far as that is known.
@@ -189,7 +189,7 @@ impl Known {
         }
     }
 
-    fn of_loop(&mut self, of: &Loop) -> Option<f64> {
+    pub(super) fn of_loop(&mut self, of: &Loop) -> Option<f64> {
         let rounds = self.rounds(&of.range);
         let at_once = match of.role {
             Role::Lane(width) => at_once(width, &of.body),
@@ -197,7 +197,7 @@ impl Known {
         };
         let each = self.work(&of.body)? / at_once;
         let follows = match of.role {
-            Role::Wave if of.own && self.wait > 0.0 => {
+            Role::Wave if of.own.is_divided() && self.wait > 0.0 => {
                 self.rounds_inside(of).map(|tiles| tiles * FOLLOW)
             }
             _ => Some(0.0),

@@ -13,7 +13,7 @@ use super::apart::{Apart, Between};
 use super::memory::is_private;
 use super::places::{Access, Scope};
 use super::waves::is_wave;
-use crate::ir::{Block, BufferId, Condition, Loop, Stmt, blocks, each_stmt};
+use crate::ir::{Block, BufferId, Condition, Loop, Own, Stmt, blocks, each_stmt};
 
 /// Sections that may run at the same time as what follows, each once.
 type Pending = Vec<Rc<Section>>;
@@ -82,7 +82,7 @@ impl<'a, 'k> Fence<'a, 'k> {
                         false => true,
                     }
                 }
-                Stmt::Loop(of) if of.own => match self.owned(of, scope) {
+                Stmt::Loop(of) if of.own.is_divided() => match self.owned(of, scope) {
                     Some(section) => self.meet(section, scope, pending),
                     None => self.problem("a loop is divided that cannot be"),
                 },
@@ -169,14 +169,14 @@ impl<'a, 'k> Fence<'a, 'k> {
     /// A loop whose rounds are divided.
     fn owned(&mut self, of: &Loop, scope: &Scope) -> Option<Section> {
         let (var, mut accesses) = self.apart.walk.rounds(of, scope)?;
-        let (once, wave) = (is_once(of), of.own && is_wave(of));
+        let (once, wave) = (is_once(of), of.own.is_divided() && is_wave(of));
         if !once && !wave && !self.apart.are_rounds_apart(&accesses, var, &scope.bound) {
             return None;
         }
         accesses.retain(|access| self.stored.contains(&access.buffer));
-        // Nobody else knows which thread runs which round of a wave.
+        // Nobody knows which thread runs which round of a wave, or of those that are taken.
         let bounds = scope.resolved(&of.range.lo).zip(scope.resolved(&of.range.hi));
-        let bounds = bounds.filter(|_| !wave);
+        let bounds = bounds.filter(|_| !wave && of.own == Own::Part);
         let owner = Owner { var, bounds, grain: of.role.grain(), once };
         Some(Section { accesses, owner: Some(owner) })
     }

@@ -13,11 +13,12 @@ use super::apart::Apart;
 use super::fence::insert_barriers;
 use super::memory::is_private;
 use super::places::Scope;
+use super::taken::let_take;
 use super::waves::{is_wave, wave_or};
 use super::work::is_small;
 use super::worth::{Around, Left};
 use crate::ir::{
-    Block, BufferId, Condition, Layout, Loop, Range, Role, Stmt, Uses, blocks, each_stmt,
+    Block, BufferId, Condition, Layout, Loop, Own, Range, Role, Stmt, Uses, blocks, each_stmt,
 };
 
 /// Forms the teams of a kernel.
@@ -74,7 +75,10 @@ impl Form<'_> {
         if !team.stmts.is_empty() {
             let mut block = Block { stmts: team.stmts, results: Vec::new() };
             match insert_barriers(&mut block, &mut self.apart, &self.scope) {
-                true => self.settle(block, &team.as_they_were, out, is_used),
+                true => {
+                    let_take(&mut block, &mut self.apart, &self.scope, &self.around);
+                    self.settle(block, &team.as_they_were, out, is_used);
+                }
                 false => {
                     out.extend(team.as_they_were);
                     out.extend(team.loose);
@@ -198,7 +202,7 @@ impl Form<'_> {
         let is_whole = of.role.is_free() && !is_small(of, self.least_work / 4);
         let is_outer = is_whole && !is_band(of, scope) && !self.is_for_one_thread(of);
         if is_outer && self.is_divisible(of, scope) {
-            return Some((Stmt::Loop(Box::new(Loop { own: true, ..of.clone() })), true));
+            return Some((Stmt::Loop(Box::new(Loop { own: Own::Part, ..of.clone() })), true));
         }
         let holds_free = |block: &Block| {
             let mut any = false;
@@ -262,7 +266,7 @@ impl Form<'_> {
             down: false,
         };
         let body = Block { stmts: vec![stmt.clone()], results: Vec::new() };
-        let once = Loop { range, role: Role::Seq, own: true, until: None, body };
+        let once = Loop { range, role: Role::Seq, own: Own::Part, until: None, body };
         // A fold that goes on in a loop around would be found by every thread.
         self.apart.walk.rounds(&once, &outside).filter(|_| is_closed)?;
         Some((Stmt::Loop(Box::new(once)), false))

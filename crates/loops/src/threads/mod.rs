@@ -3,7 +3,8 @@
 //! A kernel whose free loops are worth it gets teams: statements that every thread of a pool runs, with
 //! barriers inside, so that a recurrence over time is one team and not one per step. A thread owns the
 //! same part of a loop wherever a loop has the same bounds; where it only meets its own stores, there is
-//! no barrier. Reductions are never divided, so nothing that is computed depends on how many threads
+//! no barrier. Long loops that stand alone are divided while they run, so that a thread that is slowed down
+//! by other programs leaves rounds to the others. Reductions are never divided, so nothing that is computed depends on how many threads
 //! there are.
 //! Waves, whose order was proved with the schedule, need no barriers inside: threads follow each other.
 //!
@@ -13,6 +14,7 @@
 //! | `fence.rs` | `fence`: barriers, inserted and checked |
 //! | `places.rs`, `apart.rs`, `span.rs` | which places are touched, and whether two accesses can meet |
 //! | `fewer.rs` | less to ask about places |
+//! | `taken.rs` | loops whose rounds any thread may take |
 //! | `waves.rs` | loops over tiles that threads follow each other through |
 //! | `memory.rs`, `work.rs` | memory of one thread, and loops that are too small |
 //! | `estimate.rs`, `worth.rs` | what statements cost, and whether threads are worth it for them |
@@ -28,6 +30,7 @@ mod form;
 mod memory;
 mod places;
 mod span;
+mod taken;
 mod waves;
 mod work;
 mod worth;

@@ -12,7 +12,7 @@ use einlang_index::{Domain, MinMax};
 
 use super::estimate::is_for_wave;
 use crate::improve::{Copy, blocks, next_value_of};
-use crate::ir::{Block, Condition, Kernel, Loop, Range, Role, Stmt};
+use crate::ir::{Block, Condition, Kernel, Loop, Own, Range, Role, Stmt};
 
 /// Fewer rounds leave threads with nothing to do.
 const LEAST_ROUNDS: i64 = 4;
@@ -26,7 +26,7 @@ pub(super) fn is_wave(of: &Loop) -> bool {
 
 /// The loop as a wave where it has enough rounds, and divided in another way where not.
 pub(super) fn wave_or(of: &Loop, otherwise: Stmt) -> Option<Stmt> {
-    let wave = Stmt::Loop(Box::new(Loop { own: true, ..of.clone() }));
+    let wave = Stmt::Loop(Box::new(Loop { own: Own::Part, ..of.clone() }));
     let block = |stmt| Block { stmts: vec![stmt], results: Vec::new() };
     Some(Stmt::If {
         results: Vec::new(),

@@ -7,7 +7,7 @@
 use einlang_index::{MinMax, Var};
 
 use super::estimate::Known;
-use crate::ir::{Block, BufferId, Kernel, Range, Size, Stmt};
+use crate::ir::{Block, BufferId, Kernel, Loop, Range, Size, Stmt};
 
 /// A variable around statements, and what it lies between; the same twice if it is bound.
 type Bound = (Var, MinMax, MinMax);
@@ -60,6 +60,11 @@ impl Around {
     /// How many rounds a range has, if its bounds are known.
     pub(super) fn n_rounds(&self, range: &Range) -> Option<f64> {
         known(&self.sizes, &self.bounds).rounds(range)
+    }
+
+    /// The work of a loop, if it is known.
+    pub(super) fn work_of_loop(&self, of: &Loop) -> Option<f64> {
+        known(&self.sizes, &self.bounds).of_loop(of)
     }
 
     /// Which statements of a team threads are worth it for; nothing is written down if all are.

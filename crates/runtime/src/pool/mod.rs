@@ -3,6 +3,8 @@
 //! | file | owns |
 //! |---|---|
 //! | `gate.rs` | waiting: looking for a while, then sleeping |
+//! | `shares.rs` | the rounds of loops that threads take from each other |
+//! | `spread.rs` | threads on processors of their own |
 //! | `team.rs` | the threads of one piece of work, and their barriers |
 //! | `turns.rs` | for tests: threads one after the other |
 //!
@@ -12,6 +14,8 @@
 //! its own. What is computed must not depend on how many there are.
 
 mod gate;
+mod shares;
+mod spread;
 mod team;
 mod turns;
 
@@ -103,6 +107,7 @@ impl Pool {
             return work(&alone(), 0);
         }
         let team = Arc::new(Team::new(n_threads, n_threads <= n_processors(), self.in_turns));
+        team.stay();
         let shared = Arc::clone(&others.shared);
         let ended = shared.ended.value();
         shared.n_done.store(0, Ordering::SeqCst);
@@ -167,6 +172,7 @@ fn serve(shared: &Shared, number: usize, mut seen: u64) {
         let Some((work, team)) = current.filter(|(_, team)| number < team.n_threads()) else {
             continue;
         };
+        team.settle();
         let _ = take_part(&work, &team, number);
         drop(work);
         if shared.n_done.fetch_add(1, Ordering::SeqCst) + 2 == team.n_threads() {

@@ -1,8 +1,11 @@
 //! Threads that run one piece of work together, and where they wait for each other.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::gate::Gate;
+use super::shares::Shares;
+use super::spread::Spread;
 use super::turns::Turns;
 
 /// The threads of one piece of work.
@@ -16,6 +19,10 @@ pub struct Team {
     patient: bool,
     /// How far each thread is in a wave.
     reached: Box<[Gate]>,
+    /// What is left of loops whose rounds are taken.
+    shares: Shares,
+    /// Where threads run, unless there are more of them than processors.
+    spread: Option<Spread>,
     /// Whose turn it is, if threads run one after the other.
     turns: Option<Turns>,
 }
@@ -26,12 +33,24 @@ impl Team {
         let n_waiting = AtomicUsize::new(0);
         let stopped = AtomicBool::new(false);
         let reached = (0..n_threads).map(|_| Gate::default()).collect();
-        Team { n_threads, n_waiting, stopped, met: Gate::default(), patient, reached, turns }
+        let (met, shares) = (Gate::default(), Shares::new(n_threads));
+        let spread = patient.then(Spread::new);
+        Team { n_threads, n_waiting, stopped, met, patient, reached, shares, spread, turns }
     }
 
     /// How many threads there are.
     pub fn n_threads(&self) -> usize {
         self.n_threads
+    }
+
+    /// Lets the thread that brings work stay where it is.
+    pub(super) fn stay(&self) {
+        self.spread.iter().for_each(Spread::stay);
+    }
+
+    /// Lets another thread run beside none of the team.
+    pub(super) fn settle(&self) {
+        self.spread.iter().for_each(Spread::settle);
     }
 
     /// Begins the work of a thread.
@@ -94,6 +113,16 @@ impl Team {
     /// A whole row was passed.
     pub fn pass_row(&self, number: usize, row: u64) {
         self.reached.get(number).into_iter().for_each(|gate| gate.raise((row + 1) << 32));
+    }
+
+    /// The next rounds of a loop that threads divide while it runs; nothing if all are taken, or if somebody stopped
+    /// the work. `is_first` at the beginning of a loop, of which all threads run the same in the same order.
+    pub fn take(&self, number: usize, n_rounds: u64, is_first: bool) -> Option<Range<u64>> {
+        match self.n_threads {
+            1 => (is_first && n_rounds > 0).then_some(0..n_rounds),
+            _ => self.shares.take(number as u64, n_rounds, is_first),
+        }
+        .filter(|_| !self.is_stopped())
     }
 
     /// Ends the work: threads that wait, and those that come to wait, go on at once.

@@ -4,7 +4,9 @@
 //! zeros, so the terms are compared lane by lane, and the lanes at the end. A term that does not count
 //! is the identity. Only terms that lie next to each other in memory, or do not change, are taken so.
 
-use einlang_loops::ir::{Access, Block, Combine, Fold, FoldStart, Loop, Role, Stmt, Subscript};
+use einlang_loops::ir::{
+    Access, Block, Combine, Fold, FoldStart, Loop, Own, Role, Stmt, Subscript,
+};
 use einlang_tir::op::Op;
 use einlang_tir::types::Elem;
 use inkwell::IntPredicate;
@@ -61,7 +63,7 @@ impl<'c> Emit<'c, '_> {
         }
         let body = Block { stmts, results: Vec::new() };
         let role = Role::Lane(width);
-        let of = Loop { range: range.clone(), role, own: false, until: None, body };
+        let of = Loop { range: range.clone(), role, own: Own::All, until: None, body };
         has_lanes(self.kernel, &of)
     }
 
