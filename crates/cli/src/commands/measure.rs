@@ -98,7 +98,7 @@ pub(crate) fn measure(
     let done = match built {
         Ok(executable) => {
             let given = |(name, text): &(String, String)| (name.clone(), Given::Text(text.clone()));
-            let mut limits = args.limits.limits_to_measure(zero_fill);
+            let mut limits = args.limits.limits_to_measure(zero_fill)?;
             limits.schedules = args.limits.schedules()?;
             limits.kept = Kept::new();
             let options = RunOptions {

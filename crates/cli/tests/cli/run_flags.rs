@@ -34,6 +34,29 @@ fn outputs_are_chosen_by_name() {
     sandbox.transcript("run-allow-python", &["run", "--allow-python", "m.ein"]).ends_with(2);
 }
 
+#[test]
+fn variables_that_make_no_sense_are_refused() {
+    let sandbox = Sandbox::with("m.ein", "print(1);\n");
+    let with = |name: &str, value: &str, args: &[&str]| {
+        let mut command = sandbox.command(args);
+        Answer::of(&command.env(name, value).output().expect("the binary ends"))
+    };
+    let refused = |name: &str, value: &str, why: &str| {
+        let wrong = format!("error: invalid value `{value}` of the variable `{name}`: {why}\n");
+        let help = format!("  help: set `{name}` otherwise, or not at all\n");
+        for command in ["run", "repl"] {
+            let program: &[&str] = if command == "run" { &["run", "m.ein"] } else { &["repl"] };
+            with(name, value, program).ends_with(2).says("", &format!("{wrong}{help}"));
+        }
+        with(name, "", &["run", "m.ein"]).ends_with(0);
+    };
+    refused("EINLANG_COMPILE", "fast", "machine code is made `quick`, `thorough` or `tiered`");
+    refused("EINLANG_THREADS", "0", "a number of threads is 1 to 256");
+    refused("EINLANG_LEAST_WORK", "little", "an amount of work is a number");
+    with("EINLANG_THREADS", "many", &["run", "m.ein", "--threads", "1"]).ends_with(0);
+    with("EINLANG_COMPILE", "fast", &["run", "m.ein", "--compile", "quick"]).ends_with(0);
+}
+
 const INPUTS: &str = "\
 input A: [f32; N, 2];
 input lr: f32 = 0.5;
