@@ -107,7 +107,10 @@ pub(crate) fn measure(
                 timeout: args.limits.timeout,
             };
             running::watch(&Console::new(Target::Output));
-            work(&Measured { executable, options, input }, &session)?
+            match executable.check_schedules(&options.limits) {
+                Ok(()) => work(&Measured { executable, options, input }, &session)?,
+                Err(failure) => Err(failure),
+            }
         }
         Err(failure) => Err(failure),
     };

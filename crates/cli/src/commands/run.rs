@@ -288,6 +288,9 @@ pub(crate) fn run(args: &RunArgs, shell: &Shell) -> Result<Exit, Stop> {
     };
     report(&executable.warnings);
     let options = args.options()?;
+    if let Err(failure) = executable.check_schedules(&options.limits) {
+        return told(failure, &format!("run `{}`", input.name()), &session, shell);
+    }
     let evaluated = evaluate(args, &input, &executable, &options, shell)?;
     report(&executable.contradicted_rules(&options.limits.report));
     match evaluated {
