@@ -75,14 +75,14 @@ fn schedules_that_are_not_legal_are_refused() {
     let call = ["run", "m.ein", "--schedule", "m.schedule"];
     sandbox.einlang(&call).ends_with(0).says("19\n", "");
     assert!(printed.contains("[mod 2]"), "{printed}");
-    sandbox.write("m.schedule", &printed.replace("[mod 2]", "[mod 1]"));
+    sandbox.write("m.schedule", printed.replace("[mod 2]", "[mod 1]"));
     sandbox.transcript("run-window-too-narrow", &call).ends_with(2);
     let by_time = "loop x/0 by (1), x/1 by (1)";
     let back = printed.replace(by_time, "loop x/0 by (-1), x/1 by (-1)");
-    sandbox.write("m.schedule", &back.replace("[mod 2]", "[full]"));
+    sandbox.write("m.schedule", back.replace("[mod 2]", "[full]"));
     sandbox.transcript("run-order-not-kept", &call).ends_with(2);
     let name = printed.split_whitespace().nth(1).expect("the name of the module");
-    sandbox.write("m.schedule", &printed.replacen(name, "other", 1));
+    sandbox.write("m.schedule", printed.replacen(name, "other", 1));
     sandbox.transcript("run-schedule-of-nothing", &call).ends_with(2);
     let bench = ["bench", "m.ein", "--schedule", "m.schedule"];
     sandbox.einlang(&bench).ends_with(2);
