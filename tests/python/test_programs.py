@@ -146,6 +146,22 @@ def test_options():
         einlang.run(loop, options=einlang.Options(backend="gpu"))
 
 
+def test_variables_that_make_no_sense_are_refused(monkeypatch):
+    for name, value, why in (
+        ("EINLANG_THREADS", "many", "is `many`, but threads is a number from 1 to 256"),
+        ("EINLANG_NUM_THREADS", "0", "is `0`, but threads is a number from 1 to 256"),
+        ("EINLANG_COMPILE", "fast", "is `fast`, but compile is quick, thorough or tiered, not `fast`"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setenv(name, value)
+            with pytest.raises(ValueError, match=f"the variable {name} {why}"):
+                einlang.run("let x = 1;")
+            given = einlang.Options(threads=1, compile="quick")
+            assert einlang.run("let x = 1;", outputs=["x"], options=given).x == 1
+            patch.setenv(name, "")
+            assert einlang.run("let x = 1;", outputs=["x"]).x == 1
+
+
 def test_files_are_confined(tmp_path):
     outside = tmp_path / "outside.txt"
     outside.write_text("secret")

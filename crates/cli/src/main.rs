@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+#[cfg(not(feature = "system-memory"))]
 #[global_allocator]
 static ALLOCATOR: einlang_runtime::memory::Allocator = einlang_runtime::memory::Allocator;
 

@@ -21,7 +21,7 @@ use crate::jit::Linked;
 const PER_INSTRUCTION: Duration = Duration::from_micros(40);
 
 /// How long thorough code may keep a program waiting, all kernels together.
-const BUDGET: Duration = Duration::from_millis(50);
+const BUDGET: Duration = Duration::from_millis(120);
 
 /// What takes less is always made thoroughly.
 const LEAST: Duration = Duration::from_millis(5);
@@ -29,8 +29,9 @@ const LEAST: Duration = Duration::from_millis(5);
 /// How many times slower quick code is.
 const SLOWER: f64 = 4.0;
 
-/// The unit of work.
-const UNIT: f64 = 1e-9 / 3.0;
+/// How long thorough code takes for a unit of work, in seconds: about what the contractions of `bench` take on two
+/// threads, since whatever has more work than this is most likely one.
+const UNIT: f64 = 1e-9 / 25.0;
 
 /// How often somebody who waits looks whether to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(20);

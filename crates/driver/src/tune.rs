@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use einlang_interp::options::Options as Limits;
 use einlang_interp::tuned::{Schedules, Tuned, text_of};
 use einlang_loops::plan::{Choices, plan};
 use einlang_loops::schedule::{Schedule, parse_schedules};
@@ -18,7 +19,7 @@ use einlang_loops::tune::neighbours;
 use einlang_runtime::cache::Cache;
 use einlang_tir::module::Module;
 
-use crate::run::Executable;
+use crate::run::{Executable, Failure};
 
 /// A schedule must be so much faster to be taken.
 const WORTH_IT: f64 = 0.98;
@@ -167,8 +168,33 @@ fn key(text: &str) -> String {
 impl Executable {
     /// Whether a schedule can be used for the module that it names.
     pub fn accepts(&self, schedule: &Schedule) -> bool {
-        let choices = Choices { schedules: vec![schedule.clone()], ..Choices::default() };
-        self.module(&schedule.module).is_some_and(|module| plan(module, &choices).is_ok())
+        self.check_schedule(schedule, &Choices::default()).is_ok()
+    }
+
+    /// Whether the schedules that a run is given can be used. What they name would otherwise be evaluated point by
+    /// point, which nobody asked for.
+    pub fn check_schedules(&self, limits: &Limits) -> Result<(), Failure> {
+        let choices = Choices {
+            storage: limits.storage,
+            checked: limits.checked,
+            checkpoint: limits.checkpoint,
+            ..Choices::default()
+        };
+        for schedule in &limits.schedules {
+            self.check_schedule(schedule, &choices).map_err(|why| Failure::Usage {
+                message: format!("tensor code `{}`: {why}", schedule.module),
+                help: "`einlang ir --after decide` prints the schedules of a program".to_owned(),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn check_schedule(&self, schedule: &Schedule, choices: &Choices) -> Result<(), String> {
+        let none =
+            || "a schedule is given for it, but the program has none of this name".to_owned();
+        let module = self.module(&schedule.module).ok_or_else(none)?;
+        let choices = Choices { schedules: vec![schedule.clone()], ..choices.clone() };
+        plan(module, &choices).map(|_| ()).map_err(|not| not.why)
     }
 
     /// The tensor code of this name.

@@ -2,12 +2,13 @@
 //! as printed. Those in `tests/threads` have their loop IR divided among threads, which is checked to
 //! need its barriers.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use einlang_driver::{Session, Stage};
+use einlang_loops::checkpoint::Checkpoint;
 use einlang_loops::ir::{Kernel, Size, parse_kernel, verify};
 use einlang_loops::plan::{Choices, plan};
-use einlang_loops::schedule::parse_schedules;
+use einlang_loops::schedule::{Checkpoints, parse_schedules};
 use einlang_loops::threads::{divide_work, has_teams};
 use einlang_source::MemoryWorld;
 use einlang_testkit::fixtures::{Program, check};
@@ -36,6 +37,46 @@ fn schedules_of_measured_programs_are_as_expected() {
         let text = with_call(&program.text);
         printed(&Program { text, ..program.clone() }, Stage::Decide)
     });
+}
+
+/// What was decided can be given: it is legal, and gives the same code. Trajectories with a budget are held to it
+/// only where the compiler decides.
+#[test]
+fn schedules_that_were_decided_can_be_given() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut wrong = Vec::new();
+    for folder in ["tests/loops", "bench", "bench/more"] {
+        let entries = std::fs::read_dir(root.join(folder)).expect("the folder is there");
+        let paths = entries.map(|entry| entry.expect("it can be read").path());
+        let mut paths: Vec<PathBuf> =
+            paths.filter(|path| path.extension().is_some_and(|kind| kind == "ein")).collect();
+        paths.sort();
+        assert!(!paths.is_empty(), "{folder}");
+        for path in paths {
+            let text = std::fs::read_to_string(&path).expect("it can be read");
+            let world = MemoryWorld::new();
+            let mut session = Session::new(&world);
+            let file = session.add_text("main.ein", with_call(&text));
+            let Ok(executable) = session.build(file) else { panic!("{}", path.display()) };
+            for checkpoint in [Checkpoint::None, Checkpoint::Segments(Checkpoints::Sqrt)] {
+                let usual = Choices { checkpoint, ..Choices::default() };
+                for module in &executable.program().modules {
+                    let Ok(decided) = plan(module, &usual) else { continue };
+                    let schedules =
+                        parse_schedules(&decided.schedule.to_string()).expect("it reads back");
+                    let name = format!("{} {} {checkpoint:?}", path.display(), module.name);
+                    match plan(module, &Choices { schedules, ..usual.clone() }) {
+                        Err(why) => wrong.push(format!("{name}: {why}")),
+                        Ok(again) if again.kernel.to_string() != decided.kernel.to_string() => {
+                            wrong.push(format!("{name}: other code"));
+                        }
+                        Ok(_) => {}
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
 }
 
 /// A program that calls the function `run` of a file, if it has one, with inputs of any lengths.

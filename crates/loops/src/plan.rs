@@ -9,9 +9,9 @@ use einlang_tir::types::Ident;
 
 use crate::checkpoint::Checkpoint;
 use crate::decide::{
-    Prepared, Storage, decide, decide_along_time, divide_cases, expect_sizes, find_replays,
-    fuse_steps, fuse_terms, is_legal, join_producers, join_rows, prepare_sweeps, run_extremes,
-    store_functions, stream_sums, widen_sums,
+    Illegal, Prepared, Storage, decide, decide_along_time, divide_cases, expect_sizes,
+    find_replays, fuse_steps, fuse_terms, join_producers, join_rows, prepare_sweeps, prove_legal,
+    run_extremes, store_functions, stream_sums, widen_sums,
 };
 use crate::delay::delay_updates;
 use crate::factor::factor_contractions;
@@ -69,9 +69,11 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
     if let Some(given) = given {
         // It may have been decided, or written for what the program says.
         let found = fitting(in_order(), given, &ctx);
-        let found = found.or_else(|| fitting(fused(module.clone()), given, &ctx));
-        let illegal = || NotLowered::new("the schedule given for it is not legal");
-        return finish(found.ok_or_else(illegal)?, given.clone(), choices, None);
+        let found = found.or_else(|no| no.or(fitting(fused(module.clone()), given, &ctx)));
+        let illegal = |no: Illegal| {
+            NotLowered::new(format!("the schedule given for it is not legal: {}", no.why))
+        };
+        return finish(found.map_err(illegal)?, given.clone(), choices, None);
     }
     let module = in_order();
     if may_have_segments(&module, choices) {
@@ -81,23 +83,22 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
     finish(module, schedule, choices, None)
 }
 
-/// The module as a given schedule needs it, if the schedule is legal for it.
-fn fitting(module: Module, given: &Schedule, ctx: &Ctx) -> Option<Module> {
-    if !given.replays.is_empty() {
-        let prepared = prepare_sweeps(module).into_iter().map(|prepared| prepared.module);
-        return prepared.into_iter().find_map(|module| merged(module, given, ctx));
-    }
-    merged(module, given, ctx)
-}
-
-/// The module with the groups of a given schedule, if the schedule is legal for it.
-fn merged(module: Module, given: &Schedule, ctx: &Ctx) -> Option<Module> {
-    // What was decided may be of a module whose clauses were divided.
-    let fits = |mut module: Module| {
+/// The module as a given schedule needs it, or why the schedule is not legal for it. The schedule may be of the
+/// module for which one would be decided, or of the program as it is, with other groups than that has.
+fn fitting(module: Module, given: &Schedule, ctx: &Ctx) -> Result<Module, Illegal> {
+    let legal = |module: Module| prove_legal(&module, given).map(|()| module);
+    let merged = |mut module: Module| {
         merge_groups(&mut module, given);
-        is_legal(&module, given).then_some(module)
+        legal(module)
     };
-    fits(module.clone()).or_else(|| fits(prepared(module, ctx)))
+    if given.replays.is_empty() {
+        let ready = prepared(module.clone(), ctx);
+        let found = legal(joined(ready.clone())).or_else(|no| no.or(merged(ready)));
+        return found.or_else(|no| no.or(merged(module)));
+    }
+    let mut forms = prepare_sweeps(module.clone()).into_iter().map(|form| form.module);
+    let first = merged(forms.next().unwrap_or(module));
+    forms.fold(first, |found, form| found.or_else(|no| no.or(merged(form))))
 }
 
 /// Plans a module that may be cut into segments, with the trajectories of which they would keep a part.
@@ -129,7 +130,7 @@ fn decide_whole(
     choices: &Choices,
     ctx: &Ctx,
 ) -> Result<(Module, Schedule), NotLowered> {
-    let module = join_rows(join_producers(prepared(module, ctx)));
+    let module = joined(prepared(module, ctx));
     let mut schedule = decide(&module, choices.storage)?;
     expect_sizes(&module, &choices.shapes, &mut schedule);
     Ok((module, schedule))
@@ -157,6 +158,11 @@ fn finish(
 fn prepared(module: Module, ctx: &Ctx) -> Module {
     let divided = divide_cases(delay_updates(module), ctx);
     run_extremes(stream_sums(store_functions(widen_sums(divided, ctx))))
+}
+
+/// The same, with producers in the groups of their readers.
+fn joined(module: Module) -> Module {
+    join_rows(join_producers(module))
 }
 
 /// The stack of a thread that looks for segments; pages that are never touched cost nothing.

@@ -51,12 +51,20 @@ impl Settings {
                 "max_memory" => settings.memory = Some(value.extract()?),
                 "max_depth" => settings.depth = Some(value.extract()?),
                 "max_steps" => settings.steps = Some(value.extract()?),
-                "threads" => settings.threads = Some(threads(value.extract()?)?),
-                "compile" => settings.compile = Some(compile(&value.extract::<String>()?)?),
+                "threads" => settings.threads = Some(threads(value.extract()?).map_err(wrong)?),
+                "compile" => {
+                    settings.compile = Some(compile(&value.extract::<String>()?).map_err(wrong)?);
+                }
                 "allow_read" => settings.read = value.extract()?,
                 "allow_write" => settings.write = value.extract()?,
                 _ => return Err(PyValueError::new_err(format!("there is no option `{name}`"))),
             }
+        }
+        if settings.threads.is_none() {
+            settings.threads = usual_threads()?;
+        }
+        if settings.compile.is_none() {
+            settings.compile = of_environment("EINLANG_COMPILE", compile)?;
         }
         Ok(settings)
     }
@@ -72,17 +80,14 @@ impl Settings {
         Limits {
             backend: self.backend,
             native: native(),
-            compile: self.compile.or_else(usual_compile).unwrap_or(Compile::Tiered),
+            compile: self.compile.unwrap_or(Compile::Tiered),
             storage: einlang_driver::StoragePlan::Window,
             checked: self.checked,
             zero_fill: self.zero_fill,
             memory: self.memory.unwrap_or(usual.memory),
             depth: self.depth.unwrap_or(usual.depth),
             steps: self.steps,
-            threads: Threads {
-                most: self.threads.or_else(usual_threads).unwrap_or(usual.threads.most),
-                ..usual.threads
-            },
+            threads: Threads { most: self.threads.unwrap_or(usual.threads.most), ..usual.threads },
             kept: Kept::new(),
             tuned: einlang_driver::tune::Store::for_runs(),
             ..usual
@@ -110,21 +115,34 @@ fn backend(name: &str) -> PyResult<Backend> {
     }
 }
 
-fn threads(number: usize) -> PyResult<usize> {
+fn wrong(why: String) -> PyErr {
+    PyValueError::new_err(why)
+}
+
+fn threads(number: usize) -> Result<usize, String> {
     match number {
         1..=MOST_THREADS => Ok(number),
-        _ => Err(PyValueError::new_err(format!("threads is a number from 1 to {MOST_THREADS}"))),
+        _ => Err(format!("threads is a number from 1 to {MOST_THREADS}")),
     }
 }
 
-fn compile(name: &str) -> PyResult<Compile> {
-    let wrong = || format!("compile is quick, thorough or tiered, not `{name}`");
-    Compile::parse(name).ok_or_else(|| PyValueError::new_err(wrong()))
+fn compile(name: &str) -> Result<Compile, String> {
+    Compile::parse(name)
+        .ok_or_else(|| format!("compile is quick, thorough or tiered, not `{name}`"))
 }
 
-/// How machine code is made, if the environment says so.
-fn usual_compile() -> Option<Compile> {
-    Compile::parse(&std::env::var("EINLANG_COMPILE").ok()?)
+/// What a variable of the environment says; nothing if it is absent or empty, and its name where what it says
+/// makes no sense.
+fn of_environment<T>(
+    name: &str,
+    read: impl FnOnce(&str) -> Result<T, String>,
+) -> PyResult<Option<T>> {
+    let Some(text) = std::env::var_os(name).filter(|text| !text.is_empty()) else {
+        return Ok(None);
+    };
+    let text = text.to_string_lossy();
+    let of_variable = |why| wrong(format!("the variable {name} is `{text}`, but {why}"));
+    read(&text).map(Some).map_err(of_variable)
 }
 
 /// Waits until no machine code is being made in the background.
@@ -144,10 +162,12 @@ pub(crate) fn finish() {
 
 /// The number of threads that the environment asks for, under the name of the command line or the one
 /// that libraries of Python have.
-fn usual_threads() -> Option<usize> {
-    let names = ["EINLANG_THREADS", "EINLANG_NUM_THREADS"];
-    let number = names.iter().find_map(|name| std::env::var(name).ok()?.parse().ok());
-    number.filter(|number| (1..=MOST_THREADS).contains(number))
+fn usual_threads() -> PyResult<Option<usize>> {
+    let read = |text: &str| threads(text.parse().unwrap_or(0));
+    match of_environment("EINLANG_THREADS", read)? {
+        Some(number) => Ok(Some(number)),
+        None => of_environment("EINLANG_NUM_THREADS", read),
+    }
 }
 
 fn seconds(number: f64) -> PyResult<Duration> {

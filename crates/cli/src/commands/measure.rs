@@ -98,7 +98,7 @@ pub(crate) fn measure(
     let done = match built {
         Ok(executable) => {
             let given = |(name, text): &(String, String)| (name.clone(), Given::Text(text.clone()));
-            let mut limits = args.limits.limits_to_measure(zero_fill);
+            let mut limits = args.limits.limits_to_measure(zero_fill)?;
             limits.schedules = args.limits.schedules()?;
             limits.kept = Kept::new();
             let options = RunOptions {
@@ -107,7 +107,10 @@ pub(crate) fn measure(
                 timeout: args.limits.timeout,
             };
             running::watch(&Console::new(Target::Output));
-            work(&Measured { executable, options, input }, &session)?
+            match executable.check_schedules(&options.limits) {
+                Ok(()) => work(&Measured { executable, options, input }, &session)?,
+                Err(failure) => Err(failure),
+            }
         }
         Err(failure) => Err(failure),
     };

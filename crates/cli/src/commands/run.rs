@@ -161,8 +161,10 @@ impl How {
     }
 
     /// What the environment says.
-    fn of_environment() -> Option<How> {
-        <How as ValueEnum>::from_str(&std::env::var("EINLANG_COMPILE").ok()?, false).ok()
+    fn of_environment() -> Result<Option<How>, Stop> {
+        let wrong = |_| "machine code is made `quick`, `thorough` or `tiered`".to_owned();
+        let read = |text: &str| <How as ValueEnum>::from_str(text, false).map_err(wrong);
+        running::setting("EINLANG_COMPILE", read)
     }
 }
 
@@ -171,13 +173,16 @@ const NESTING: usize = 1000;
 
 impl LimitArgs {
     /// The limits for programs that are run.
-    pub(crate) fn limits(&self, zero_fill: bool) -> Limits {
-        let how = self.compile.or_else(How::of_environment).unwrap_or(How::Tiered);
-        Limits { compile: how.compile(), ..self.limits_to_measure(zero_fill) }
+    pub(crate) fn limits(&self, zero_fill: bool) -> Result<Limits, Stop> {
+        let how = match self.compile {
+            Some(how) => how,
+            None => How::of_environment()?.unwrap_or(How::Tiered),
+        };
+        Ok(Limits { compile: how.compile(), ..self.limits_to_measure(zero_fill)? })
     }
 
     /// The limits for programs that are measured: nothing is made meanwhile.
-    pub(crate) fn limits_to_measure(&self, zero_fill: bool) -> Limits {
+    pub(crate) fn limits_to_measure(&self, zero_fill: bool) -> Result<Limits, Stop> {
         let backend = match self.backend {
             Backend::Interp => einlang_driver::Backend::Oracle,
             Backend::Bytecode => einlang_driver::Backend::Bytecode,
@@ -188,7 +193,7 @@ impl LimitArgs {
             Plan::Window => StoragePlan::Window,
         };
         let usual = Limits { native: native::compiler(!self.no_cache), ..Limits::default() };
-        Limits {
+        Ok(Limits {
             nesting: NESTING,
             resident: Resident(Some(crate::memory::resident)),
             checked: self.checked,
@@ -200,10 +205,10 @@ impl LimitArgs {
             memory: self.max_memory.unwrap_or(usual.memory),
             depth: self.max_depth.unwrap_or(usual.depth),
             steps: self.max_steps,
-            threads: running::chosen_threads(self.threads, usual.threads),
+            threads: running::chosen_threads(self.threads, usual.threads)?,
             tuned: if self.no_cache { Tuned::default() } else { Store::for_runs() },
             ..usual
-        }
+        })
     }
 
     /// The schedules in the files that were given.
@@ -233,7 +238,7 @@ impl LimitArgs {
 impl RunArgs {
     fn options(&self) -> Result<RunOptions, Stop> {
         let given = |(name, text): &(String, String)| (name.clone(), Given::Text(text.clone()));
-        let mut limits = self.limits.limits(self.checking.options().zero_fill);
+        let mut limits = self.limits.limits(self.checking.options().zero_fill)?;
         limits.schedules = self.limits.schedules()?;
         let inputs = self.inputs.iter().map(given).collect();
         Ok(RunOptions { inputs, limits, timeout: self.limits.timeout })
@@ -283,6 +288,9 @@ pub(crate) fn run(args: &RunArgs, shell: &Shell) -> Result<Exit, Stop> {
     };
     report(&executable.warnings);
     let options = args.options()?;
+    if let Err(failure) = executable.check_schedules(&options.limits) {
+        return told(failure, &format!("run `{}`", input.name()), &session, shell);
+    }
     let evaluated = evaluate(args, &input, &executable, &options, shell)?;
     report(&executable.contradicted_rules(&options.limits.report));
     match evaluated {

@@ -3,12 +3,14 @@
 
 mod amounts;
 mod console;
+mod environment;
 mod interrupt;
 mod progress;
 mod threads;
 
 pub(crate) use amounts::{bytes, duration};
 pub(crate) use console::{Console, Target};
+pub(crate) use environment::setting;
 pub(crate) use interrupt::{cancel_with, watch};
 pub(crate) use progress::Progress;
 pub(crate) use threads::{chosen_threads, threads};

@@ -1,8 +1,9 @@
 //! On how many threads a program runs: what the command line says, or else the environment.
 
-use std::env;
-
 use einlang_driver::Threads;
+
+use super::setting;
+use crate::exit::Stop;
 
 /// The most threads that can be asked for.
 const MOST: usize = 256;
@@ -17,12 +18,15 @@ pub(crate) fn threads(text: &str) -> Result<usize, String> {
 
 /// The number of threads that was asked for. `EINLANG_LEAST_WORK`, for tests, is how much work is worth
 /// more than one.
-pub(crate) fn chosen_threads(given: Option<usize>, usual: Threads) -> Threads {
-    let set = |name: &str| env::var(name).ok();
-    let of_environment = || set("EINLANG_THREADS").and_then(|text| threads(&text).ok());
-    let least_work = set("EINLANG_LEAST_WORK").and_then(|text| text.parse().ok());
-    Threads {
-        most: given.or_else(of_environment).unwrap_or(usual.most),
+pub(crate) fn chosen_threads(given: Option<usize>, usual: Threads) -> Result<Threads, Stop> {
+    let most = match given {
+        Some(given) => Some(given),
+        None => setting("EINLANG_THREADS", threads)?,
+    };
+    let work = |text: &str| text.parse().map_err(|_| "an amount of work is a number".to_owned());
+    let least_work = setting("EINLANG_LEAST_WORK", work)?;
+    Ok(Threads {
+        most: most.unwrap_or(usual.most),
         least_work: least_work.unwrap_or(usual.least_work),
-    }
+    })
 }

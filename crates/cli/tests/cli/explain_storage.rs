@@ -94,6 +94,6 @@ fn schedules_with_segments_read_back() {
     assert!(least < full, "{least:?} of {full:?} bytes");
     let other = printed.replace("segment (1, 0) state 1", "segment (1, 0) state 0");
     sandbox.write("long.schedule", &other);
-    let said = sandbox.einlang(&["run", "long.ein", "--explain", "--schedule", "long.schedule"]);
-    assert!(said.stderr.contains("not legal"), "{}", said.stderr);
+    let call = ["run", "long.ein", "--schedule", "long.schedule"];
+    sandbox.transcript("run-other-segments", &call).ends_with(2);
 }

@@ -34,6 +34,60 @@ fn outputs_are_chosen_by_name() {
     sandbox.transcript("run-allow-python", &["run", "--allow-python", "m.ein"]).ends_with(2);
 }
 
+#[test]
+fn variables_that_make_no_sense_are_refused() {
+    let sandbox = Sandbox::with("m.ein", "print(1);\n");
+    let with = |name: &str, value: &str, args: &[&str]| {
+        let mut command = sandbox.command(args);
+        Answer::of(&command.env(name, value).output().expect("the binary ends"))
+    };
+    let refused = |name: &str, value: &str, why: &str| {
+        let wrong = format!("error: invalid value `{value}` of the variable `{name}`: {why}\n");
+        let help = format!("  help: set `{name}` otherwise, or not at all\n");
+        for command in ["run", "repl"] {
+            let program: &[&str] = if command == "run" { &["run", "m.ein"] } else { &["repl"] };
+            with(name, value, program).ends_with(2).says("", &format!("{wrong}{help}"));
+        }
+        with(name, "", &["run", "m.ein"]).ends_with(0);
+    };
+    refused("EINLANG_COMPILE", "fast", "machine code is made `quick`, `thorough` or `tiered`");
+    refused("EINLANG_THREADS", "0", "a number of threads is 1 to 256");
+    refused("EINLANG_LEAST_WORK", "little", "an amount of work is a number");
+    with("EINLANG_THREADS", "many", &["run", "m.ein", "--threads", "1"]).ends_with(0);
+    with("EINLANG_COMPILE", "fast", &["run", "m.ein", "--compile", "quick"]).ends_with(0);
+}
+
+const RECURRENCE: &str = "\
+input n: i32 = 10;
+fn count(n: i32) -> i32 {
+    let x[0] = 1;
+    let x[t in 1..n] = x[t - 1] + 2;
+    x[n - 1]
+}
+print(count(n));
+";
+
+#[test]
+fn schedules_that_are_not_legal_are_refused() {
+    let sandbox = Sandbox::with("m.ein", RECURRENCE);
+    let printed = sandbox.einlang(&["ir", "m.ein", "--after", "decide"]).ends_with(0).stdout;
+    sandbox.write("m.schedule", &printed);
+    let call = ["run", "m.ein", "--schedule", "m.schedule"];
+    sandbox.einlang(&call).ends_with(0).says("19\n", "");
+    assert!(printed.contains("[mod 2]"), "{printed}");
+    sandbox.write("m.schedule", printed.replace("[mod 2]", "[mod 1]"));
+    sandbox.transcript("run-window-too-narrow", &call).ends_with(2);
+    let by_time = "loop x/0 by (1), x/1 by (1)";
+    let back = printed.replace(by_time, "loop x/0 by (-1), x/1 by (-1)");
+    sandbox.write("m.schedule", back.replace("[mod 2]", "[full]"));
+    sandbox.transcript("run-order-not-kept", &call).ends_with(2);
+    let name = printed.split_whitespace().nth(1).expect("the name of the module");
+    sandbox.write("m.schedule", printed.replacen(name, "other", 1));
+    sandbox.transcript("run-schedule-of-nothing", &call).ends_with(2);
+    let bench = ["bench", "m.ein", "--schedule", "m.schedule"];
+    sandbox.einlang(&bench).ends_with(2);
+}
+
 const INPUTS: &str = "\
 input A: [f32; N, 2];
 input lr: f32 = 0.5;

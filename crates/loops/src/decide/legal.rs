@@ -22,27 +22,94 @@ use super::windows::{Observers, is_stored, needed_windows};
 use super::{all_groups, nest_of, reads_itself_by_data};
 use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule};
 
+/// Why a schedule is not legal for a module.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Illegal {
+    /// One phrase, such as "`h` keeps less than is read".
+    pub why: String,
+    /// Whether it is a schedule of these groups at all.
+    fits: bool,
+}
+
+impl Illegal {
+    /// What is found in another form of the module; if nothing is legal, what is wrong with the form that the
+    /// schedule is about.
+    pub(crate) fn or<T>(self, other: Result<T, Illegal>) -> Result<T, Illegal> {
+        other.map_err(|other| if other.fits && !self.fits { other } else { self })
+    }
+}
+
 /// Whether a schedule computes every point after the points it reads, and keeps what is read.
 pub fn is_legal(module: &Module, schedule: &Schedule) -> bool {
+    prove_legal(module, schedule).is_ok()
+}
+
+/// The same, or what is wrong first.
+pub(crate) fn prove_legal(module: &Module, schedule: &Schedule) -> Result<(), Illegal> {
     let (facts, observers) = (module.facts(), Observers::of(module));
     let groups = all_groups(module);
+    let not = |fits: bool, why: String| Err(Illegal { why, fits });
+    for group in &groups {
+        let first = group.bindings.first();
+        if let Some(first) = first.filter(|first| schedule.group(&first.name).is_none()) {
+            return not(false, format!("it says nothing of `{}`", first.name.as_str()));
+        }
+    }
+    if groups.len() != schedule.groups.len() {
+        let (has, says) = (groups.len(), schedule.groups.len());
+        return not(false, format!("it is about {says} groups of tensors, and there are {has}"));
+    }
     let tensors = schedule.groups.iter().flat_map(|group| &group.tensors);
-    let inline: Vec<_> = tensors.filter(|t| t.compute == Compute::AtReads).collect();
-    if !inline.iter().all(|tensor| may_be_at_reads(module, &tensor.name)) {
-        return false;
+    for tensor in tensors.filter(|tensor| tensor.compute == Compute::AtReads) {
+        if !may_be_at_reads(module, &tensor.name) {
+            let name = tensor.name.as_str();
+            return not(true, format!("`{name}` cannot be computed where it is read"));
+        }
     }
     if let Some(replay) = schedule.replays.first() {
         let mut found = Schedule { replays: Vec::new(), ..schedule.clone() };
         find_replays(module, &mut found, replay.checkpoints);
         if found != *schedule {
-            return false;
+            return not(true, "its segments are not those of its trajectories".to_owned());
         }
     }
-    groups.len() == schedule.groups.len()
-        && groups.iter().all(|group| {
-            let first = group.bindings.first().and_then(|b| schedule.group(&b.name));
-            first.is_some_and(|of| group_is_legal(module, group, of, &observers, &facts))
-        })
+    for group in &groups {
+        let Some(first) = group.bindings.first() else { continue };
+        let Some(of) = schedule.group(&first.name) else { continue };
+        if let Some(problem) = find_problem(module, group, of, &observers, &facts) {
+            return not(problem != Problem::Tensors, problem.words(group));
+        }
+    }
+    Ok(())
+}
+
+/// What is wrong with the schedule of a group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Problem {
+    Tensors,
+    Clauses,
+    /// The storage of a tensor, by its number.
+    Storage(usize),
+    Until,
+    Order,
+}
+
+impl Problem {
+    fn words(self, group: &Group) -> String {
+        let at = if let Problem::Storage(at) = self { at } else { 0 };
+        let name = group.bindings.get(at).map_or("", |binding| binding.name.as_str());
+        match self {
+            Problem::Tensors => format!("the group of `{name}` has other tensors or axes"),
+            Problem::Clauses => {
+                format!("not every clause of the group of `{name}` occurs once, with its axes")
+            }
+            Problem::Storage(_) => format!("`{name}` keeps less than is read of it"),
+            Problem::Until => format!("the outermost loop of `{name}` is not that of its `until`"),
+            Problem::Order => {
+                format!("something in the group of `{name}` runs before what it reads")
+            }
+        }
+    }
 }
 
 /// Whether the schedule of one group is legal.
@@ -53,20 +120,34 @@ pub(super) fn group_is_legal(
     observers: &Observers,
     facts: &Facts,
 ) -> bool {
+    find_problem(module, group, schedule, observers, facts).is_none()
+}
+
+fn find_problem(
+    module: &Module,
+    group: &Group,
+    schedule: &GroupSchedule,
+    observers: &Observers,
+    facts: &Facts,
+) -> Option<Problem> {
     let fits = schedule.tensors.len() == group.bindings.len()
         && schedule.tensors.iter().zip(&group.bindings).all(|(tensor, binding)| {
             let mapped = is_map(tensor) && (tensor.map.is_empty() || group.until.is_none());
             tensor.name == binding.name && tensor.storage.len() == binding.axes.len() && mapped
         });
-    if !fits || !is_complete(group, &schedule.nest) {
-        return false;
+    if !fits {
+        return Some(Problem::Tensors);
+    }
+    if !is_complete(group, &schedule.nest) {
+        return Some(Problem::Clauses);
     }
     let dependences = dependences(module, group);
     let windows = needed_windows(group, schedule, &dependences, observers, facts);
     let private = private_dimensions(group, schedule, &dependences, observers, facts);
     let waves = has_wave(&schedule.nest);
     let kept = schedule.tensors.iter().zip(windows.iter().zip(&private));
-    let kept = kept.zip(&group.bindings).all(|((tensor, (windows, private)), binding)| {
+    let mut kept = kept.zip(&group.bindings);
+    let lost = kept.position(|((tensor, (windows, private)), binding)| {
         let enough = |list: &[(usize, i64)], axis: usize, width: i64| {
             list.iter().any(|(at, least)| *at == axis && width >= *least)
         };
@@ -80,14 +161,20 @@ pub(super) fn group_is_legal(
         let rings: Vec<bool> = rings.collect();
         let seen = observers.sees_all_of(&tensor.name);
         let plain = tensor.map.is_empty() && !tensor.stack;
-        rings.len() <= 1 && rings.iter().all(|enough| *enough) && (plain || !seen)
+        !(rings.len() <= 1 && rings.iter().all(|enough| *enough) && (plain || !seen))
     });
+    if let Some(lost) = lost {
+        return Some(Problem::Storage(lost));
+    }
     if reads_itself_by_data(group) {
         let found = find_order(module, group).ok();
-        return kept && found.is_some_and(|order| nest_of(group, &order, true) == schedule.nest);
+        let same = found.is_some_and(|order| nest_of(group, &order, true) == schedule.nest);
+        return (!same).then_some(Problem::Order);
     }
-    let open = group.until.is_none() || is_lockstep(group, &schedule.nest);
-    kept && open && respects(group, &schedule.nest, dependences, facts)
+    if group.until.is_some() && !is_lockstep(group, &schedule.nest) {
+        return Some(Problem::Until);
+    }
+    (!respects(group, &schedule.nest, dependences, facts)).then_some(Problem::Order)
 }
 
 /// Whether every clause occurs once, with forms and axes of its rank.

@@ -65,7 +65,7 @@ pub(crate) fn run(args: &ReplArgs, shell: &Shell) -> Result<Exit, Stop> {
     let checking = Options { strict, zero_fill, outputs: None };
     let given = |(name, text): &(String, String)| (name.clone(), Given::Text(text.clone()));
     let interrupt = Interrupt::default();
-    let mut limits = args.limits.limits(zero_fill);
+    let mut limits = args.limits.limits(zero_fill)?;
     limits.interrupt = interrupt.clone();
     let options = RunOptions {
         inputs: args.inputs.iter().map(given).collect(),
