@@ -9,7 +9,7 @@ use super::ty::{Ty, VarId};
 use crate::hir::Scalar;
 
 /// What is known about an undecided type.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum Kind {
     /// Nothing.
     Any,
@@ -35,10 +35,16 @@ pub(super) struct Vars {
 }
 
 /// A type that keeps what was known about its undecided parts.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Frozen {
     ty: Ty,
     kinds: Vec<(VarId, Kind)>,
+}
+
+impl Frozen {
+    pub(super) fn ty(&self) -> &Ty {
+        &self.ty
+    }
 }
 
 /// A point to go back to.
@@ -183,6 +189,26 @@ impl Vars {
                 kinds.push((*var, self.kind(*var)));
             }
             None
+        });
+        Frozen { ty, kinds }
+    }
+
+    /// Some types as one, equal for types that differ in the names of their variables alone.
+    pub(super) fn freeze_alike(&self, types: &[Ty]) -> Frozen {
+        let Frozen { ty, mut kinds } = self.freeze(&Ty::Tuple(types.to_vec()));
+        let mut seen: Vec<VarId> = Vec::new();
+        kinds.retain(|(var, _)| {
+            !seen.contains(var) && {
+                seen.push(*var);
+                true
+            }
+        });
+        let number = |var: VarId| seen.iter().position(|other| *other == var);
+        let renamed = |var: VarId| VarId(number(var).map_or(u32::MAX, |number| number as u32));
+        kinds.iter_mut().for_each(|(var, _)| *var = renamed(*var));
+        let ty = ty.map(&mut |part| match part {
+            Ty::Var(var) => Some(Ty::Var(renamed(*var))),
+            _ => None,
         });
         Frozen { ty, kinds }
     }
