@@ -14,12 +14,53 @@ use super::instances::{InstanceId, Key};
 use super::ty::{FnTy, Ty};
 use super::vars::{Frozen, Kind};
 
-/// The call that a scheme is about: its key without the arguments, and those as they are before
-/// anything is decided.
+/// The call that a scheme is about: its key with units for the arguments that are given, and those
+/// as they are before anything is decided.
 type Call = (Key, Frozen);
 
-/// What is known of functions whose literals are open; none while it is being found.
-pub(super) type Schemes = einlang_source::map::HashMap<Call, Option<Frozen>>;
+/// What is known of functions whose literals are open.
+pub(super) type Schemes = einlang_source::map::HashMap<Call, Known>;
+
+/// What is known of a call.
+pub(super) struct Known {
+    /// The scheme; none while it is being found.
+    scheme: Option<Frozen>,
+    /// What the call itself mentions.
+    mentions: Made,
+}
+
+/// So many of the first instances and lambdas.
+#[derive(Clone, Copy)]
+struct Made {
+    n_instances: usize,
+    n_closures: usize,
+}
+
+impl Made {
+    fn holds(self, other: Made) -> bool {
+        other.n_instances <= self.n_instances && other.n_closures <= self.n_closures
+    }
+
+    /// What a type mentions.
+    fn of(ty: &Ty) -> Made {
+        let mut found = Made { n_instances: 0, n_closures: 0 };
+        ty.map(&mut |part| {
+            match part {
+                Ty::Fn(FnTy::Def(_, Some(parent))) => found.instance(*parent),
+                Ty::Fn(FnTy::Closure(id)) => {
+                    found.n_closures = found.n_closures.max(id.index() + 1);
+                }
+                _ => {}
+            }
+            None
+        });
+        found
+    }
+
+    fn instance(&mut self, id: InstanceId) {
+        self.n_instances = self.n_instances.max(id.index() + 1);
+    }
+}
 
 impl Checker<'_> {
     /// Decides the literals in the arguments of a call, as far as the function decides them. Gives
@@ -43,13 +84,16 @@ impl Checker<'_> {
     /// The types of the arguments and of the result of a call, in new variables. None inside the
     /// call itself, and where there is no room to find it.
     fn scheme(&mut self, key: &Key, env: &Env, given: &[Ty]) -> Option<(Vec<Ty>, Ty)> {
-        let call = (Key { args: Vec::new(), ..key.clone() }, self.vars.freeze_alike(given));
+        let places = key.args.iter().map(|given| given.as_ref().map(|_| Ty::unit())).collect();
+        let call = (Key { args: places, ..key.clone() }, self.vars.freeze_alike(given));
         let known = match self.schemes.get(&call) {
-            Some(known) => known.clone()?,
+            Some(known) => known.scheme.clone()?,
             None => {
-                self.schemes.insert(call.clone(), None);
+                let mut mentions = Made::of(call.1.ty());
+                key.parent.into_iter().for_each(|parent| mentions.instance(parent));
+                self.schemes.insert(call.clone(), Known { scheme: None, mentions });
                 let found = self.find_scheme(key, env)?;
-                self.schemes.insert(call, Some(found.clone()));
+                self.schemes.insert(call, Known { scheme: Some(found.clone()), mentions });
                 found
             }
         };
@@ -60,7 +104,7 @@ impl Checker<'_> {
 
     /// Types a function with the literals of its arguments open.
     fn find_scheme(&mut self, key: &Key, env: &Env) -> Option<Frozen> {
-        let (n_instances, n_closures) = (self.instances.len(), self.closures.len());
+        let before = Made { n_instances: self.instances.len(), n_closures: self.closures.len() };
         let (key, env) = self.with_new_variables(key, env);
         let args: Vec<Ty> = key.args.iter().flatten().cloned().collect();
         let id = self.instance(key, env)?;
@@ -68,15 +112,14 @@ impl Checker<'_> {
             self.at(id).adapting = true;
             self.type_instance(id);
             let ret = self.at(id).ret.clone();
-            let older = |ty: &Ty| is_older(ty, n_instances, n_closures);
             let types = args.into_iter().chain([ret]).map(|ty| match self.vars.deep(&ty) {
-                ty if older(&ty) => ty,
+                ty if before.holds(Made::of(&ty)) => ty,
                 _ => Ty::Error,
             });
             let types = Ty::Tuple(types.collect());
             self.vars.freeze(&types)
         });
-        self.forget_all_since(n_instances, n_closures);
+        self.forget_all_since(before);
         found
     }
 
@@ -92,24 +135,13 @@ impl Checker<'_> {
         (key, env)
     }
 
-    fn forget_all_since(&mut self, n_instances: usize, n_closures: usize) {
-        let older = |id: &InstanceId| id.index() < n_instances;
-        self.instances.truncate(n_instances);
-        self.closures.truncate(n_closures);
+    fn forget_all_since(&mut self, before: Made) {
+        let older = |id: &InstanceId| id.index() < before.n_instances;
+        self.instances.truncate(before.n_instances);
+        self.closures.truncate(before.n_closures);
         self.keys.retain(|_, id| older(id));
         self.pending.retain(older);
         self.loadings.retain(|loading| older(&loading.instance));
-        self.schemes.retain(|(key, given), _| {
-            key.parent.iter().all(older) && is_older(given.ty(), n_instances, n_closures)
-        });
+        self.schemes.retain(|_, known| before.holds(known.mentions));
     }
-}
-
-/// Whether a type mentions only the first instances and lambdas.
-fn is_older(ty: &Ty, n_instances: usize, n_closures: usize) -> bool {
-    !ty.any(&|part| match part {
-        Ty::Fn(FnTy::Def(_, Some(parent))) => parent.index() >= n_instances,
-        Ty::Fn(FnTy::Closure(id)) => id.index() >= n_closures,
-        _ => false,
-    })
 }

@@ -237,6 +237,9 @@ impl Checker<'_> {
                 given => args[index] = Some(self.vars.deep(&given)),
             }
         }
+        if args.iter().flatten().map(Ty::n_parts).sum::<usize>() > super::MAX_PARTS {
+            return Err(Box::new(self.overflow(def, span)));
+        }
         let mut rests: Vec<(LocalId, u32)> = env.rests.iter().map(|(r, n)| (*r, *n)).collect();
         rests.sort_unstable();
         let mut key = Key { body: *id, lambda: None, parent, args, rests };

@@ -93,6 +93,9 @@ use vars::Vars;
 /// More specialisations than this are taken for a recursion that makes new types without end.
 pub const MAX_INSTANCES: usize = 2000;
 
+/// Arguments whose types have more parts than this are taken for those of such a recursion as well.
+const MAX_PARTS: usize = 5000;
+
 /// How deep expressions and unannotated calls may nest together.
 const MAX_DEPTH: u32 = 6000;
 
