@@ -72,17 +72,17 @@ impl Checker<'_> {
         if !open || given.iter().any(|ty| ty.any(&Ty::is_silent)) {
             return None;
         }
-        let Some((args, ret)) = self.scheme(key, env, &given) else {
+        let Some((decided, ret)) = self.scheme(key, env, &given) else {
             return self.adapting.then_some(Ty::Unknown);
         };
-        for (given, found) in given.iter().zip(&args) {
-            self.unify(given, found);
+        for (open, found) in self.vars.free_in(&given).into_iter().zip(&decided) {
+            self.unify(&Ty::Var(open), found);
         }
         self.adapting.then_some(ret)
     }
 
-    /// The types of the arguments and of the result of a call, in new variables. None inside the
-    /// call itself, and where there is no room to find it.
+    /// What becomes of each undecided type in the arguments of a call, in order, and the type of the
+    /// result, in new variables. None inside the call itself, and where there is no room to find it.
     fn scheme(&mut self, key: &Key, env: &Env, given: &[Ty]) -> Option<(Vec<Ty>, Ty)> {
         let places = key.args.iter().map(|given| given.as_ref().map(|_| Ty::unit())).collect();
         let call = (Key { args: places, ..key.clone() }, self.vars.freeze_alike(given));
@@ -107,12 +107,14 @@ impl Checker<'_> {
         let before = Made { n_instances: self.instances.len(), n_closures: self.closures.len() };
         let (key, env) = self.with_new_variables(key, env);
         let args: Vec<Ty> = key.args.iter().flatten().cloned().collect();
+        let open = self.vars.free_in(&args).into_iter().map(Ty::Var);
         let id = self.instance(key, env)?;
+        let overflowed = self.overflowed;
         let found = (!self.is_too_deep(id)).then(|| {
             self.at(id).adapting = true;
             self.type_instance(id);
             let ret = self.at(id).ret.clone();
-            let types = args.into_iter().chain([ret]).map(|ty| match self.vars.deep(&ty) {
+            let types = open.chain([ret]).map(|ty| match self.vars.deep(&ty) {
                 ty if before.holds(Made::of(&ty)) => ty,
                 _ => Ty::Error,
             });
@@ -120,6 +122,7 @@ impl Checker<'_> {
             self.vars.freeze(&types)
         });
         self.forget_all_since(before);
+        self.overflowed = overflowed;
         found
     }
 

@@ -193,20 +193,24 @@ impl Vars {
         Frozen { ty, kinds }
     }
 
+    /// The undecided types in some types, each once, in order.
+    pub(super) fn free_in(&self, types: &[Ty]) -> Vec<VarId> {
+        let mut free: Vec<VarId> = Vec::new();
+        for (var, _) in self.freeze(&Ty::Tuple(types.to_vec())).kinds {
+            if !free.contains(&var) {
+                free.push(var);
+            }
+        }
+        free
+    }
+
     /// Some types as one, equal for types that differ in the names of their variables alone.
     pub(super) fn freeze_alike(&self, types: &[Ty]) -> Frozen {
-        let Frozen { ty, mut kinds } = self.freeze(&Ty::Tuple(types.to_vec()));
-        let mut seen: Vec<VarId> = Vec::new();
-        kinds.retain(|(var, _)| {
-            !seen.contains(var) && {
-                seen.push(*var);
-                true
-            }
-        });
-        let number = |var: VarId| seen.iter().position(|other| *other == var);
+        let free = self.free_in(types);
+        let number = |var: VarId| free.iter().position(|other| *other == var);
         let renamed = |var: VarId| VarId(number(var).map_or(u32::MAX, |number| number as u32));
-        kinds.iter_mut().for_each(|(var, _)| *var = renamed(*var));
-        let ty = ty.map(&mut |part| match part {
+        let kinds = free.iter().map(|var| (renamed(*var), self.kind(*var))).collect();
+        let ty = self.deep(&Ty::Tuple(types.to_vec())).map(&mut |part| match part {
             Ty::Var(var) => Some(Ty::Var(renamed(*var))),
             _ => None,
         });
