@@ -109,7 +109,6 @@ impl Checker<'_> {
         let args: Vec<Ty> = key.args.iter().flatten().cloned().collect();
         let open = self.vars.free_in(&args).into_iter().map(Ty::Var);
         let id = self.instance(key, env)?;
-        let overflowed = self.overflowed;
         let found = (!self.is_too_deep(id)).then(|| {
             self.at(id).adapting = true;
             self.type_instance(id);
@@ -122,7 +121,6 @@ impl Checker<'_> {
             self.vars.freeze(&types)
         });
         self.forget_all_since(before);
-        self.overflowed = overflowed;
         found
     }
 

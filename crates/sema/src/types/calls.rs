@@ -275,8 +275,7 @@ impl Checker<'_> {
         self.vars.deep(&ty).without_extents()
     }
 
-    fn overflow(&mut self, def: DefId, span: Span) -> Diagnostic {
-        self.overflowed = true;
+    fn overflow(&self, def: DefId, span: Span) -> Diagnostic {
         let item = self.program.def(def);
         errors::endless_specialisation(self.name(item.name.name), span, item.name.span)
     }

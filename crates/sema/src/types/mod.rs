@@ -168,8 +168,6 @@ struct Checker<'p> {
     schemes: adapt::Schemes,
     /// Loaded values whose type the context has to tell.
     loadings: Vec<host::Loading>,
-    /// The blow-up of instances was reported.
-    overflowed: bool,
 }
 
 impl<'p> Checker<'p> {
@@ -199,7 +197,6 @@ impl<'p> Checker<'p> {
             adapting: false,
             schemes: adapt::Schemes::default(),
             loadings: Vec::new(),
-            overflowed: false,
         }
     }
 
