@@ -185,4 +185,12 @@ fn deep_trees() {
 fn endless_specialisation_is_an_error() {
     let (_, _, _, found) = check("fn grow(x) { grow([x]) }\nlet y = grow(1);");
     assert!(found.iter().any(|d| d.code.as_str() == "E0403"), "{found:?}");
+    // Types that double, and literals that stay open all the way down.
+    for text in [
+        "fn g(x, n) { g((x, x), n) }\nlet a = g(1.0, 3);",
+        "fn g(x, n) { g((x, n), n) }\nlet a = g(1.0, 3);",
+    ] {
+        let (_, _, _, found) = check(text);
+        assert!(found.iter().any(|d| d.code.as_str() == "E0403"), "{text}: {found:?}");
+    }
 }

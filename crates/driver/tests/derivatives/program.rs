@@ -28,7 +28,10 @@ pub(crate) fn program(source: &mut Source<'_>, n_bindings: usize, nested: bool) 
          fn cube(x: f64) -> f64 { x * x * x }\n\
          @fn cube(x) { 3.0 * x * x * @x }\n\
          fn area(x: f64, y: f64) -> f64 { x * sin(y) }\n\
-         @fn area(x, y) from @r { (sin(y) * @r, x * cos(y) * @r) }\n",
+         @fn area(x, y) from @r { (sin(y) * @r, x * cos(y) * @r) }\n\
+         fn blend(x, y, k, least = -50) { max(x * k + (1 - k) * y, least) }\n\
+         fn given(f, x: f64) -> f64 { f(x) * x }\n\
+         @fn given(f, x) { (f(x) + f(1.0) * x) * @x }\n",
     );
     made.leaf(source, 1);
     made.leaf(source, 2);
@@ -135,7 +138,12 @@ impl Made {
             24 => format!("let {b} = reduce[i](0.3, |p, q| p + q + p * q)(0.5 * {u}[i]) + {e};"),
             25 => format!("let {b} = mean[i](({u}[i] - {a}) ** 2) + {e};"),
             26 => format!("let {b} = prod[i]({u}[i] where {v}[i] > 0.1) * 0.5 + {e};"),
-            27 => format!("let {b} = {u}[3] * sqrt(1.5 + {a} ** 2) + {e};"),
+            27 => match source.below(3) {
+                0 => format!("let {b} = {u}[3] * sqrt(1.5 + {a} ** 2) + {e};"),
+                1 => format!("let {b} = blend({u}[3], sin({a}), 0.25) + {e};"),
+                // The rule speaks of `x`, the body of what the function captures.
+                _ => format!("let {b} = given(|t| t * {a}, {u}[1]) * 0.5 + {e};"),
+            },
             28 => format!("let {b} = max[i, j]({m}[i, j]) * 0.5 + {e};"),
             29 => format!(
                 "let {b}[i in 0..4] = {u}[i + 2 else {a}] * {v}[i - 1 else 0.3] + {u}[i] ** 2 + {e}[i];"

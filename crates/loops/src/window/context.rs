@@ -13,8 +13,9 @@ use einlang_tir::module::{Module, SymbolSource};
 /// More combinations of alternatives than this are not looked at.
 const MAX_CASES: usize = 128;
 
-/// Numbers from here on are as good as none: windows that large are of no use.
-const FAR: u64 = 1 << 28;
+/// Numbers from here on are as good as none: windows that large are of no use, and they come from the
+/// width of integers, also where a part of an index is read (`x[t / 10]`).
+const FAR: u64 = 1 << 20;
 
 /// The values of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

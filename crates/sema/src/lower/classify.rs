@@ -1,8 +1,9 @@
 //! Which code must be on the host.
 //!
 //! A function is on the host when it is recursive, has effects, or handles anything but numbers
-//! (strings, enums, lists whose length depends on data, function values of unknown identity), and
-//! when it calls such a function. Everything else is lowered in place.
+//! (strings, enums, lists whose length depends on data, function values of unknown identity), when a
+//! derivative may ask for its rule and functions are among what it is given or captures, and when it
+//! calls such a function. Everything else is lowered in place.
 
 use std::collections::HashMap;
 
@@ -49,11 +50,20 @@ impl<'p> Lower<'p> {
                 // Parts come after those they lead to.
                 host[at] = is_loop
                     || calls[at].iter().any(|to| host[*to])
-                    || self.handles_more_than_numbers(*id);
+                    || self.handles_more_than_numbers(*id)
+                    || self.has_rule_about_functions(*id);
                 asserts[at] = calls[at].iter().any(|to| asserts[*to]) || self.asserts_itself(*id);
             }
         }
         (self.facts.host, self.facts.asserts) = (host, asserts);
+    }
+
+    /// A function with a rule stays a function of its module, whose parameters are numbers and tensors.
+    fn has_rule_about_functions(&self, id: InstanceId) -> bool {
+        let is_function = |ty: &Ty| matches!(ty, Ty::Fn(_));
+        self.rule_of(id).is_some()
+            && (self.typed.instance(id).params.iter().any(is_function)
+                || self.captures_with_rule(id).iter().any(|c| is_function(&self.capture_type(c))))
     }
 
     fn asserts_itself(&self, id: InstanceId) -> bool {

@@ -23,8 +23,8 @@ pub(super) struct Output<'p> {
 
 impl<'p> Lower<'p> {
     pub(super) fn run(mut self) -> R<Lowered> {
-        self.classify();
         self.find_requested();
+        self.classify();
         let entry = Ident::new(&self.unique("entry"));
         self.out.entry = Some(entry.clone());
         self.blocks.push(Block::default());

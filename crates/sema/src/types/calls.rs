@@ -222,9 +222,6 @@ impl Checker<'_> {
             placed.iter().map(|given| Some(given.as_ref()?.span)).collect();
         let fitted = self.fit_arguments(body, placed, &mut env)?;
         generics_from_defaults(body, &fitted, &mut env);
-        for generic in &mut env.generics {
-            *generic = generic.take().map(|ty| self.vars.default_in(&ty));
-        }
         let mut args: Vec<Option<Ty>> =
             fitted.iter().map(|ty| ty.as_ref().map(|ty| self.argument(ty))).collect();
         for index in self.shape_params(body, attrs) {
@@ -237,18 +234,28 @@ impl Checker<'_> {
                     let name = self.name(item.name.name);
                     return Err(Box::new(errors::unknown_rank(name, span, item.name.span)));
                 }
-                given => args[index] = Some(self.vars.default_in(&given)),
+                given => args[index] = Some(self.vars.deep(&given)),
             }
         }
-        let types: Vec<Ty> = args.iter().flatten().cloned().collect();
+        if args.iter().flatten().map(Ty::n_parts).sum::<usize>() > super::MAX_PARTS {
+            return Err(Box::new(self.overflow(def, span)));
+        }
+        let mut rests: Vec<(LocalId, u32)> = env.rests.iter().map(|(r, n)| (*r, *n)).collect();
+        rests.sort_unstable();
+        let mut key = Key { body: *id, lambda: None, parent, args, rests };
+        if let Some(ret) = self.adapt_literals(&key, &env) {
+            let types = key.args.into_iter().flatten().collect();
+            return Ok((ret, Callee::Function(FnTy::Def(def, parent)), types));
+        }
+        for ty in key.args.iter_mut().chain(&mut env.generics) {
+            *ty = ty.take().map(|ty| self.vars.default_in(&ty));
+        }
+        let types: Vec<Ty> = key.args.iter().flatten().cloned().collect();
         if types.iter().any(|ty| ty.any(&|part| *part == Ty::Unknown)) {
             // Part of a recursive group that is not typed yet: only a declared result is certain.
             let ret = body.ret.as_ref().map_or(Ty::Unknown, |ret| self.lower(ret, &env));
             return Ok((ret, Callee::Function(FnTy::Def(def, parent)), types));
         }
-        let mut rests: Vec<(LocalId, u32)> = env.rests.iter().map(|(r, n)| (*r, *n)).collect();
-        rests.sort_unstable();
-        let key = Key { body: *id, lambda: None, parent, args, rests };
         let Some(instance) = self.instance(key, env) else {
             return Err(Box::new(self.overflow(def, span)));
         };
@@ -262,14 +269,13 @@ impl Checker<'_> {
         Ok((self.result_of(instance), Callee::Instance(instance), types))
     }
 
-    /// What an argument is inside the callee: decided, and without extents or `@`.
+    /// What an argument is inside the callee: without extents or `@`.
     fn argument(&mut self, ty: &Ty) -> Ty {
         let ty = self.plain(ty);
-        self.vars.default_in(&ty).without_extents()
+        self.vars.deep(&ty).without_extents()
     }
 
-    fn overflow(&mut self, def: DefId, span: Span) -> Diagnostic {
-        self.overflowed = true;
+    fn overflow(&self, def: DefId, span: Span) -> Diagnostic {
         let item = self.program.def(def);
         errors::endless_specialisation(self.name(item.name.name), span, item.name.span)
     }

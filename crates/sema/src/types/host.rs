@@ -17,7 +17,7 @@ use crate::hir::Scalar;
 /// A call of a loader whose result still waits for its type.
 pub(super) struct Loading {
     var: VarId,
-    instance: InstanceId,
+    pub(super) instance: InstanceId,
     from: Giver,
     span: Span,
 }

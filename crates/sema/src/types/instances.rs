@@ -82,6 +82,8 @@ pub(super) struct Work {
     pub(super) tainted: bool,
     pub(super) alive: bool,
     pub(super) uncalled: bool,
+    /// It is typed for what it makes of literals alone.
+    pub(super) adapting: bool,
 }
 
 impl Work {
@@ -107,6 +109,7 @@ impl Work {
             tainted: false,
             alive: true,
             uncalled: false,
+            adapting: false,
         }
     }
 }
@@ -206,6 +209,8 @@ impl Checker<'_> {
         let apart = self.at(id).lambda.is_none();
         let open_trials = if apart { self.vars.suspend() } else { 0 };
         let trials = if apart { std::mem::take(&mut self.trials) } else { self.trials };
+        let adapting = self.adapting;
+        self.adapting = if apart { self.at(id).adapting } else { adapting };
         self.at(id).state = State::Open;
         self.open.push(id);
         let result = f(self);
@@ -213,6 +218,7 @@ impl Checker<'_> {
         self.at(id).state = State::Done;
         (self.trials, self.coordinate_calls, self.coordinates) =
             (trials, coordinate_calls, coordinates);
+        self.adapting = adapting;
         if apart {
             self.vars.resume(open_trials);
         }
@@ -296,10 +302,7 @@ impl Checker<'_> {
         };
         match &param.ty {
             Some(ty) => self.annotated(default, ty),
-            None => {
-                let found = self.infer(default);
-                self.vars.default_in(&found)
-            }
+            None => self.infer(default),
         }
     }
 

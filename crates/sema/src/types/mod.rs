@@ -16,12 +16,13 @@
 //! | `annotations.rs`, `fit.rs`, `dims.rs`, `spelling.rs` | types as written, and in words |
 //! | `items.rs`, `instances.rs`, `closures.rs`, `typed.rs` | where checking starts, specialisations, lambdas, the result |
 //! | `expressions.rs`, `names.rs`, `branches.rs`, `literals.rs`, `operators.rs`, `casts.rs` | expressions |
-//! | `calls.rs`, `parameters.rs`, `coordinates.rs`, `placing.rs`, `builtins.rs`, `host.rs`, `constructors.rs`, `fields.rs` | calls and records |
+//! | `calls.rs`, `parameters.rs`, `adapt.rs`, `coordinates.rs`, `placing.rs`, `builtins.rs`, `host.rs`, `constructors.rs`, `fields.rs` | calls and records |
 //! | `blocks.rs`, `groups.rs`, `indexed.rs`, `rests.rs`, `walk.rs` | statements and clauses |
 //! | `reads.rs`, `reductions.rs`, `comprehensions.rs` | brackets |
 //! | `patterns.rs`, `exhaustive.rs`, `usefulness.rs` | patterns |
 //! | `derivatives.rs`, `effects.rs`, `blame.rs` | `@`, where nothing may be printed, whose mistake it is |
 
+mod adapt;
 mod annotations;
 mod blame;
 mod blocks;
@@ -92,6 +93,9 @@ use vars::Vars;
 /// More specialisations than this are taken for a recursion that makes new types without end.
 pub const MAX_INSTANCES: usize = 2000;
 
+/// Arguments whose types have more parts than this are taken for those of such a recursion as well.
+const MAX_PARTS: usize = 5000;
+
 /// How deep expressions and unannotated calls may nest together.
 const MAX_DEPTH: u32 = 6000;
 
@@ -158,10 +162,12 @@ struct Checker<'p> {
     placements: Placements,
     /// How many trials are open.
     trials: u32,
+    /// The instance being typed has open arguments.
+    adapting: bool,
+    /// What functions make of open arguments.
+    schemes: adapt::Schemes,
     /// Loaded values whose type the context has to tell.
     loadings: Vec<host::Loading>,
-    /// The blow-up of instances was reported.
-    overflowed: bool,
 }
 
 impl<'p> Checker<'p> {
@@ -188,8 +194,9 @@ impl<'p> Checker<'p> {
             placing: None,
             placements: Placements::default(),
             trials: 0,
+            adapting: false,
+            schemes: adapt::Schemes::default(),
             loadings: Vec::new(),
-            overflowed: false,
         }
     }
 

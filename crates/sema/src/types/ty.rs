@@ -158,6 +158,16 @@ impl Ty {
         found
     }
 
+    /// How many types it is made of.
+    pub(super) fn n_parts(&self) -> usize {
+        let mut n_parts = 0;
+        self.map(&mut |_| {
+            n_parts += 1;
+            None
+        });
+        n_parts
+    }
+
     /// The type in the language's spelling.
     pub fn show(&self, program: &Program, interner: &Interner) -> String {
         let mut text = String::new();

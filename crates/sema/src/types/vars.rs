@@ -9,7 +9,7 @@ use super::ty::{Ty, VarId};
 use crate::hir::Scalar;
 
 /// What is known about an undecided type.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum Kind {
     /// Nothing.
     Any,
@@ -35,10 +35,16 @@ pub(super) struct Vars {
 }
 
 /// A type that keeps what was known about its undecided parts.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Frozen {
     ty: Ty,
     kinds: Vec<(VarId, Kind)>,
+}
+
+impl Frozen {
+    pub(super) fn ty(&self) -> &Ty {
+        &self.ty
+    }
 }
 
 /// A point to go back to.
@@ -183,6 +189,30 @@ impl Vars {
                 kinds.push((*var, self.kind(*var)));
             }
             None
+        });
+        Frozen { ty, kinds }
+    }
+
+    /// The undecided types in some types, each once, in order.
+    pub(super) fn free_in(&self, types: &[Ty]) -> Vec<VarId> {
+        let mut free: Vec<VarId> = Vec::new();
+        for (var, _) in self.freeze(&Ty::Tuple(types.to_vec())).kinds {
+            if !free.contains(&var) {
+                free.push(var);
+            }
+        }
+        free
+    }
+
+    /// Some types as one, equal for types that differ in the names of their variables alone.
+    pub(super) fn freeze_alike(&self, types: &[Ty]) -> Frozen {
+        let free = self.free_in(types);
+        let number = |var: VarId| free.iter().position(|other| *other == var);
+        let renamed = |var: VarId| VarId(number(var).map_or(u32::MAX, |number| number as u32));
+        let kinds = free.iter().map(|var| (renamed(*var), self.kind(*var))).collect();
+        let ty = self.deep(&Ty::Tuple(types.to_vec())).map(&mut |part| match part {
+            Ty::Var(var) => Some(Ty::Var(renamed(*var))),
+            _ => None,
         });
         Frozen { ty, kinds }
     }

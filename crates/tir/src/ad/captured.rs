@@ -8,14 +8,12 @@
 //! Such requests are expanded only if something needs them, so a body that has no derivative may
 //! capture whatever nobody perturbs.
 
-use std::collections::HashSet;
-
 use super::context::{Ad, zero};
 use super::fault::{Fault, R};
+use super::idle::{drop_unneeded, needed};
 use super::isolate::{Isolated, extents};
-use crate::free::Free;
 use crate::fresh::Fresh;
-use crate::module::{Axis, SymbolSource};
+use crate::module::Axis;
 use crate::region::{Arg, Inst, InstKind, Place, Subscript};
 use crate::types::{Ident, TensorType};
 
@@ -93,58 +91,19 @@ impl Ad<'_> {
 
     /// A request about a body that the outputs need and that is not expanded yet.
     pub(super) fn needed_through_bodies(&self) -> Option<Ident> {
-        let open: Vec<&Ident> = self.calls.through.iter().filter(|n| self.has_entry(n)).collect();
+        let open: Vec<&Ident> = self.calls.through.iter().filter(|n| self.waits(n)).collect();
         if open.is_empty() {
             return None;
         }
-        let needed = self.needed();
+        let needed = needed(self.module);
         open.into_iter().filter(|name| needed.contains(*name)).min().cloned()
     }
 
     /// Drops the requests about bodies that nobody needed, and what reads them.
-    pub(super) fn drop_idle(&mut self) {
-        if self.calls.through.is_empty() {
-            return;
+    pub(super) fn drop_through_bodies(&mut self) {
+        if !self.calls.through.is_empty() {
+            drop_unneeded(self.module, self.calls.through.clone());
         }
-        let needed = self.needed();
-        let mut idle: HashSet<Ident> =
-            self.calls.through.iter().filter(|name| !needed.contains(*name)).cloned().collect();
-        loop {
-            let before = idle.len();
-            for group in &self.module.groups {
-                let free = Free::of_group(group).tensors;
-                if free.iter().any(|name| idle.contains(name)) {
-                    idle.extend(group.bindings.iter().map(|binding| binding.name.clone()));
-                }
-            }
-            if idle.len() == before {
-                break;
-            }
-        }
-        self.module.groups.retain(|group| !group.bindings.iter().any(|b| idle.contains(&b.name)));
-    }
-
-    /// The tensors that outputs and sizes are made of.
-    fn needed(&self) -> HashSet<Ident> {
-        let sizes = self.module.symbols.iter().filter_map(|symbol| match &symbol.source {
-            SymbolSource::Value(name) | SymbolSource::Shape(name, _) => Some(name.clone()),
-            _ => None,
-        });
-        let mut open: Vec<Ident> = self.module.outputs.iter().cloned().chain(sizes).collect();
-        let mut needed: HashSet<Ident> = HashSet::new();
-        while let Some(name) = open.pop() {
-            let holds = |group: &&crate::module::Group| {
-                group.bindings.iter().any(|binding| binding.name == name)
-            };
-            let group = self.module.groups.iter().find(holds);
-            if needed.insert(name.clone())
-                && let Some(group) = group
-            {
-                open.extend(Free::of_group(group).tensors);
-                open.extend(group.bindings.iter().map(|binding| binding.name.clone()));
-            }
-        }
-        needed
     }
 }
 

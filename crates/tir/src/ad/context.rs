@@ -8,6 +8,7 @@ use einlang_index::{Domain, Facts, MinMax, Quasi, Var};
 use super::contract::Side;
 use super::fault::{Fault, R};
 use super::flow::{Flow, Site, flow_of};
+use super::idle::Idle;
 use super::isolate::Calls;
 use super::leaf::Hidden;
 use crate::constant::Const;
@@ -32,6 +33,8 @@ pub(super) struct Ad<'m> {
     pub(super) flat: HashSet<Ident>,
     /// The entries that are contracted with a vector, by the number of their value.
     pub(super) sides: HashMap<u32, Side>,
+    /// The entries that cannot be expanded.
+    pub(super) idle: Idle,
     /// The stored derivatives that something reads.
     pub(super) referenced: HashSet<Ident>,
     /// The parameters that each target is asked about.
@@ -54,7 +57,7 @@ pub(super) struct Ad<'m> {
 }
 
 impl<'m> Ad<'m> {
-    pub(super) fn new(module: &'m mut Module, mode: Mode) -> Ad<'m> {
+    pub(super) fn new(module: &'m mut Module, mode: Mode, idle: Idle) -> Ad<'m> {
         let (names, facts) = (module.tensor_names(), module.facts());
         let (places, flows, flat) = (HashMap::new(), HashMap::new(), HashSet::new());
         let mut ad = Ad {
@@ -66,6 +69,7 @@ impl<'m> Ad<'m> {
             flows,
             flat,
             sides: HashMap::new(),
+            idle,
             referenced: HashSet::new(),
             asked: HashMap::new(),
             lifted_from: HashMap::new(),

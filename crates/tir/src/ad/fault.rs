@@ -13,6 +13,8 @@ pub(super) struct Fault {
     message: String,
     help: String,
     loc: Loc,
+    /// The entry it is about.
+    entry: Option<u32>,
 }
 
 /// The result of a step of the expansion.
@@ -29,6 +31,7 @@ impl Fault {
                    derivative counts as zero"
                     .to_owned(),
             loc,
+            entry: None,
         }
     }
 
@@ -50,6 +53,7 @@ impl Fault {
             message: "no derivative for a float that passes through an integer".to_owned(),
             help: "use `floor` or `round`, whose derivative is zero, or `detach(…)`".to_owned(),
             loc,
+            entry: None,
         }
     }
 
@@ -60,6 +64,7 @@ impl Fault {
             message: format!("the rule of `{function}` is not linear in its differentials"),
             help: "add differentials and scale them by what does not contain one".to_owned(),
             loc,
+            entry: None,
         }
     }
 
@@ -75,6 +80,7 @@ impl Fault {
                    other values, or call the function with 1 and multiply by the differential"
                     .to_owned(),
             loc,
+            entry: None,
         }
     }
 
@@ -86,7 +92,24 @@ impl Fault {
             help: "this program is valid, but this version of the compiler cannot run it"
                 .to_owned(),
             loc,
+            entry: None,
         }
+    }
+
+    /// The entry if this has no derivative, so that it matters only where the entry is needed.
+    pub(super) fn entry_without_rule(&self) -> Option<u32> {
+        self.entry.filter(|_| self.code == Code::E0602)
+    }
+
+    /// The fault as that of whatever entry meets it next.
+    pub(super) fn of_nothing(self) -> Fault {
+        Fault { entry: None, ..self }
+    }
+
+    /// The entry and its place, if none is known yet.
+    pub(super) fn or_of(mut self, entry: u32, loc: Loc) -> Fault {
+        self.entry.get_or_insert(entry);
+        self.or_at(loc)
     }
 
     /// The place, if it has none yet.

@@ -13,6 +13,7 @@
 //! | `sum`, `prove` | sums over domains in which indices are determined; reads that are settled there |
 //! | `partial`, `rules`, `linear`, `isolate`, `batched` | derivatives of operations and of functions with a rule |
 //! | `captured` | what functions with a rule capture |
+//! | `idle` | requests without a derivative that nothing needs |
 //! | `host` | paths through host code |
 //! | `watch`, `probe` | comparing rules with differences, if asked to |
 //! | `note` | what was chosen, and why |
@@ -38,6 +39,7 @@ mod fault;
 mod flow;
 mod forward;
 mod host;
+mod idle;
 mod isolate;
 mod key;
 mod leaf;
@@ -77,7 +79,6 @@ use crate::region::InstKind;
 pub use host::lower_host_requests;
 pub use watch::{Watch, watch_rules};
 
-use context::Ad;
 use fault::Fault;
 
 /// Expands every request for a derivative.
@@ -90,11 +91,11 @@ pub fn lower_requests(module: &mut Module, ctx: &Ctx) -> Result<(), Diagnostics>
             place = place.or(inst.loc.0);
         }
     });
+    let place = place.unwrap_or_else(|| Span::new(FileId::FIRST, 0, 0));
+    let mut idle = idle::Idle::new();
     if any {
-        let place = place.unwrap_or_else(|| Span::new(FileId::FIRST, 0, 0));
         settle::settle(module).map_err(|gave_up| Fault::from(gave_up).into_diagnostic(place))?;
-        let mut ad = Ad::new(module, ctx.mode);
-        ad.expand_all().map_err(|fault| fault.into_diagnostic(place))?;
+        idle = idle::expand(module, ctx.mode).map_err(|fault| fault.into_diagnostic(place))?;
         regroup::regroup(module);
         if let Some(loc) = regroup::shut_in(module) {
             let fault = Fault::unsupported("an open recurrence that reads it", loc);
@@ -102,8 +103,8 @@ pub fn lower_requests(module: &mut Module, ctx: &Ctx) -> Result<(), Diagnostics>
         }
     }
     module.properties.differentiated = true;
-    match module.functions.is_empty() {
-        true => Ok(()),
-        false => inline_calls(module, ctx),
+    if !module.functions.is_empty() {
+        inline_calls(module, ctx)?;
     }
+    idle::drop_idle(module, &idle).map_err(|fault| fault.into_diagnostic(place).into())
 }

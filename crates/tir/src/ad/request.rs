@@ -69,7 +69,7 @@ impl Ad<'_> {
         while let Some(name) = self.needed_through_bodies() {
             self.expand(&name, &mut made, &mut Vec::new())?;
         }
-        self.drop_idle();
+        self.drop_through_bodies();
         Ok(())
     }
 
@@ -108,17 +108,32 @@ impl Ad<'_> {
         found
     }
 
+    /// Whether a binding has entries that can be expanded.
+    pub(super) fn waits(&self, name: &Ident) -> bool {
+        self.entries(name).iter().any(|entry| !self.idle.contains_key(&entry.number))
+    }
+
+    /// Why the entries that are left in a binding cannot be expanded, if none can.
+    fn idle_in(&self, name: &Ident) -> Option<Fault> {
+        let reasons: Option<Vec<&Fault>> =
+            self.entries(name).iter().map(|entry| self.idle.get(&entry.number)).collect();
+        reasons?.first().copied().cloned()
+    }
+
     /// Expands the entries of a binding. `around` are the bindings whose expansion waits for it.
     fn expand(&mut self, name: &Ident, made: &mut Made, around: &mut Vec<Ident>) -> R<()> {
         if self.entries(name).is_empty() {
             return Ok(());
         }
         self.contract(name)?;
-        let entries = self.entries(name);
+        let mut entries = self.entries(name);
+        entries.retain(|entry| !self.idle.contains_key(&entry.number));
         around.push(name.clone());
         let mut plans = HashMap::new();
         for entry in &entries {
-            let plan = self.plan(name, entry, made, around).map_err(|f| f.or_at(entry.loc))?;
+            let plan = self
+                .plan(name, entry, made, around)
+                .map_err(|f| f.or_of(entry.number, entry.loc))?;
             self.note(entry, &plan, made)?;
             plans.insert(entry.number, plan);
         }
@@ -213,6 +228,9 @@ impl Ad<'_> {
                 if around.contains(&waiting) {
                     let what = "a value that depends on this derivative itself";
                     return Err(Fault::unsupported(what, entry.loc));
+                }
+                if let Some(fault) = self.idle_in(&waiting) {
+                    return Err(fault.of_nothing());
                 }
                 self.expand(&waiting, made, around)?;
                 continue;

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use super::context::{Ad, zero};
 use super::fault::R;
+use super::idle::Idle;
 use crate::module::{Binding, Clause, Group, Module, Rule};
 use crate::op::Op;
 use crate::passes::Mode;
@@ -40,7 +41,7 @@ pub fn watch_rules(module: &mut Module) -> Vec<Watch> {
     let mut watches = Vec::new();
     for (function, rule, loc) in functions {
         let before = module.clone();
-        let mut ad = Ad::new(module, Mode::default());
+        let mut ad = Ad::new(module, Mode::default(), Idle::new());
         match ad.watch(&function, &rule, loc) {
             Ok(Some(output)) => watches.push(Watch { function, output, loc }),
             Ok(None) => {}
