@@ -90,7 +90,7 @@ pub(super) fn source(name: &str, frame: &[&str], functions: &str) -> Result<Stri
                 ("void (*".to_owned(), format!("(void (*)(void))service_{field}"))
             }
             // Code in libraries has no teams.
-            "team" | "barrier" | "wave" | "follow" | "pass" => {
+            "team" | "barrier" | "wave" | "follow" | "pass" | "take" => {
                 ("void (*".to_owned(), "0".to_owned())
             }
             other => return Err(other.to_owned()),
