@@ -76,7 +76,13 @@ impl Form<'_> {
             let mut block = Block { stmts: team.stmts, results: Vec::new() };
             match insert_barriers(&mut block, &mut self.apart, &self.scope) {
                 true => {
-                    let_take(&mut block, &mut self.apart, &self.scope, &self.around);
+                    let around = &self.around;
+                    // Where everything is divided, sizes are no reason for anything.
+                    let work = |of: &Loop| match self.least_work {
+                        0 => None,
+                        _ => around.work_of_loop(of),
+                    };
+                    let_take(&mut block, &mut self.apart, &self.scope, &work);
                     self.settle(block, &team.as_they_were, out, is_used);
                 }
                 false => {

@@ -13,7 +13,6 @@ use super::apart::Apart;
 use super::estimate::WAIT;
 use super::fence::{check_barriers, insert_barriers};
 use super::places::Scope;
-use super::worth::Around;
 use crate::ir::{Block, Loop, Own, Role, Stmt};
 
 /// A loop is long if it has so much work that a barrier more costs less than a hundredth of it.
@@ -21,9 +20,14 @@ const LONG: f64 = 100.0 * WAIT;
 
 /// Lets threads take the rounds of a team's long loops. Where the amount of work is not known, they do only if
 /// that costs nothing.
-pub(super) fn let_take(block: &mut Block, apart: &mut Apart<'_>, scope: &Scope, around: &Around) {
+pub(super) fn let_take(
+    block: &mut Block,
+    apart: &mut Apart<'_>,
+    scope: &Scope,
+    work: &dyn Fn(&Loop) -> Option<f64>,
+) {
     let as_it_was = block.clone();
-    let is_long = |of: &Loop| around.work_of_loop(of).map(|work| work >= LONG);
+    let is_long = |of: &Loop| work(of).map(|work| work >= LONG);
     let n = mark(block, &|of| is_long(of) != Some(false));
     if n == 0 || check_barriers(block, apart, scope).is_empty() {
         return;
@@ -51,4 +55,61 @@ fn mark(block: &mut Block, is_meant: &dyn Fn(&Loop) -> bool) -> usize {
         }
     }
     n
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ir::{parse_kernel, verify};
+    use crate::threads::divide_work;
+
+    const KERNEL: &str = "kernel part {
+  symbols n, m;
+  indices i, j, a, b;
+  size n = shape 0 0;
+  size m = shape 0 1;
+  buffer 0 input x: f32[full (n), full (m)];
+  buffer 1 y: f32[full (n), full (m)] unset;
+  buffer 2 z: f32[full (n), full (m)] unset;
+  output 2;
+  body {
+    alloc 1;
+    alloc 2;
+    loop i in (0, n) par {
+      loop j in (0, m) seq {
+        %0: f32 = load 0[(i), (j)] proved;
+        store 1[(i), (j)] = %0;
+      }
+    }
+    loop a in (0, n) par {
+      loop b in (0, m) seq {
+        %1: f32 = load 1[(a), (b)] proved;
+        store 2[(a), (b)] = %1;
+      }
+    }
+  }
+}
+";
+
+    /// Rows that a thread reads again are its own. For long loops a barrier costs less than waiting for a slow
+    /// thread, for short ones more, and what is not known may be short.
+    #[test]
+    fn long_loops_are_worth_a_barrier() {
+        let divided = |least: u64, shapes: &[Vec<i64>]| {
+            let mut kernel = parse_kernel(KERNEL).expect("a kernel");
+            divide_work(&mut kernel, least, shapes);
+            assert_eq!(verify(&kernel), []);
+            let text = kernel.to_string();
+            (text.matches("par own").count(), text.matches("par taken").count(), text)
+        };
+        for (least, shapes, n_own, n_taken) in [
+            (10_000, vec![vec![2000, 2000]], 0, 2),
+            (10_000, vec![vec![200, 200]], 2, 0),
+            (10_000, Vec::new(), 2, 0),
+            (0, vec![vec![2000, 2000]], 2, 0),
+        ] {
+            let (own, taken, text) = divided(least, &shapes);
+            assert_eq!((own, taken), (n_own, n_taken), "{text}");
+            assert_eq!(text.contains("barrier"), n_taken > 0, "{text}");
+        }
+    }
 }

@@ -7,6 +7,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use self::system::{here, move_to};
+
 /// The most processors that are told apart.
 const MOST: usize = 256;
 
@@ -83,4 +85,21 @@ mod system {
     pub(super) fn move_to(_: impl Fn(usize) -> bool) {}
 }
 
-use self::system::{here, move_to};
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::thread::available_parallelism;
+
+    use super::*;
+
+    /// A thread that settles where one stays takes a processor of its own, and may run wherever it could before.
+    #[test]
+    fn a_thread_settles_where_nobody_is() {
+        let n_processors = available_parallelism().expect("there is one").get();
+        let spread = Spread::new();
+        spread.stay();
+        spread.settle();
+        let n_taken = spread.is_taken.iter().filter(|taken| taken.load(Ordering::SeqCst)).count();
+        assert_eq!(n_taken, n_processors.min(2));
+        assert_eq!(available_parallelism().expect("there is one").get(), n_processors);
+    }
+}
