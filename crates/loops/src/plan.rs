@@ -9,7 +9,7 @@ use einlang_tir::types::Ident;
 
 use crate::checkpoint::Checkpoint;
 use crate::decide::{
-    Illegal, Prepared, Storage, decide, decide_along_time, divide_cases, expect_sizes,
+    Illegal, Prepared, Storage, cut_strips, decide, decide_along_time, divide_cases, expect_sizes,
     find_replays, fuse_steps, fuse_terms, join_producers, join_rows, prepare_sweeps, prove_legal,
     run_extremes, store_functions, stream_sums, widen_sums,
 };
@@ -157,7 +157,7 @@ fn finish(
 /// A module with the clauses and sums that its schedule is decided for.
 fn prepared(module: Module, ctx: &Ctx) -> Module {
     let divided = divide_cases(delay_updates(module), ctx);
-    run_extremes(stream_sums(store_functions(widen_sums(divided, ctx))))
+    cut_strips(run_extremes(stream_sums(store_functions(widen_sums(divided, ctx)))))
 }
 
 /// The same, with producers in the groups of their readers.

@@ -3,7 +3,9 @@
 //! A dimension may keep a few planes only if a loop goes through them one after the other: its form is
 //! that of the dimension, up to sign and shift, for every clause of the tensor. Loops around it must
 //! not move along the dimension, so that a plane and the one that takes its place belong to the same
-//! round of them. Clauses of other tensors may come after the loop: they read the last planes.
+//! round of them: of a memory that is mapped, such a loop runs along another dimension. A loop over tiles
+//! of the very rounds that the loop right inside it takes changes nothing, and is no loop around.
+//! Clauses of other tensors may come after the loop: they read the last planes.
 
 use einlang_tir::order::{Form, Statement};
 
@@ -48,21 +50,46 @@ pub(super) fn along<'n>(nest: &'n Nest, number: usize, tensor: &TensorSchedule) 
             let is = tensor.dimension(dimension);
             let down = is.iter().zip(&form.coefficients).all(|(a, b)| *a == -*b);
             let same = is == form.coefficients || down;
-            // With a map, what moves along a dimension is more than one axis.
             let moves = |forms: &&'n Forms| {
                 let outer = own(forms).map(|form| &form.coefficients);
-                outer.and_then(|outer| outer.get(dimension)).is_none_or(|c| *c != 0)
+                outer.is_none_or(|outer| !stays_on_planes(tensor, dimension, outer))
             };
-            let apart = around.is_empty() || (tensor.map.is_empty() && !around.iter().any(moves));
+            let apart = !around.iter().any(moves);
             if same && apart && tile.is_none() && is.len() == form.coefficients.len() {
                 let around = around.clone();
                 found.push(Along { around, forms, form, dimension, down });
             }
         }
-        around.push(forms);
+        if tile.is_none() || !is_tiled_by(forms, inner) {
+            around.push(forms);
+        }
         nest = inner;
     }
     found
+}
+
+/// Whether points that share a place of a tensor's memory, whatever a dimension keeps, are in the same round of
+/// a loop of this form.
+fn stays_on_planes(tensor: &TensorSchedule, dimension: usize, outer: &[i64]) -> bool {
+    if tensor.map.is_empty() {
+        return outer.get(dimension) == Some(&0);
+    }
+    // With a map, what moves along a dimension is more than one axis.
+    let mut others = tensor.map.iter().enumerate().filter(|(number, _)| *number != dimension);
+    others.any(|(_, form)| is_multiple(form, outer))
+}
+
+/// Whether a form is so many times another.
+fn is_multiple(form: &[i64], other: &[i64]) -> bool {
+    let pairs = || form.iter().zip(other);
+    pairs().all(|(a, b)| pairs().all(|(c, d)| a.checked_mul(*d) == b.checked_mul(*c)))
+        && other.iter().any(|c| *c != 0)
+        && form.iter().any(|c| *c != 0)
+}
+
+/// Whether a nest is a loop over these forms, in whose order tiles of its rounds come.
+fn is_tiled_by(forms: &Forms, nest: &Nest) -> bool {
+    matches!(nest, Nest::Loop { forms: own, tile: None, .. } if own[..] == *forms)
 }
 
 /// The form of a tensor in a loop, if all its clauses have the same one.

@@ -89,6 +89,7 @@ pub use rows::join_rows;
 pub use running::run_extremes;
 pub(crate) use small::expect_sizes;
 pub use stream::stream_sums;
+pub use strips::cut_strips;
 pub use widen::widen_sums;
 
 /// How much of a recurrence is kept.

@@ -19,31 +19,34 @@ use crate::schedule::{Nest, Role, TensorSchedule};
 const WIDEST: i64 = 4;
 
 impl Folding<'_> {
-    /// The dimension along which the innermost loop of tiles over time runs, and the least width of its
-    /// window.
+    /// The dimensions along which the innermost of the loops around everything runs, under tiles, each with the
+    /// least width of its window.
     pub(super) fn reused(
         &self,
         at: usize,
         binding: &Binding,
         tensor: &TensorSchedule,
-    ) -> Option<(usize, i64)> {
-        let nest = self.nest.filter(|nest| matches!(nest, Nest::Loop { tile: Some(_), .. }))?;
-        let (forms, form) = time_of(nest, at)?;
-        let dimension = form.coefficients.iter().position(|c| *c == 1)?;
-        let others = form.coefficients.iter().enumerate().filter(|(axis, _)| *axis != dimension);
-        let plain = tensor.map.is_empty() && others.into_iter().all(|(_, c)| *c == 0);
-        if !plain || self.group.until.is_some() || !self.may_be_window(binding) {
-            return None;
-        }
-        let along = Along { around: Vec::new(), forms, form, dimension, down: false };
-        let least = self.read_later(binding, tensor, &along)?;
-        (least..=WIDEST).find_map(|width| {
-            let place = Place { at, dimension, width };
-            let mut readers = self.dependences.iter().filter(|d| d.writer.binding == at);
-            let kept = is_stored_again(nest, &place)
-                && readers.all(|dependence| self.comes_after(nest, dependence, &place));
-            kept.then_some((dimension, width))
-        })
+    ) -> Vec<(usize, i64)> {
+        let nest = self.nest.filter(|nest| matches!(nest, Nest::Loop { tile: Some(_), .. }));
+        let time = nest.and_then(|nest| Some((nest, time_of(nest, at)?)));
+        let plain = tensor.map.is_empty() && self.group.until.is_none();
+        let Some((nest, (forms, form))) = time.filter(|_| plain && self.may_be_window(binding))
+        else {
+            return Vec::new();
+        };
+        let moved = form.coefficients.iter().enumerate().filter(|(_, steps)| **steps >= 1);
+        let windows = moved.filter_map(|(dimension, _)| {
+            let along = Along { around: Vec::new(), forms, form, dimension, down: false };
+            let least = self.read_later(binding, tensor, &along)?;
+            (least..=WIDEST).find_map(|width| {
+                let place = Place { at, dimension, width };
+                let mut readers = self.dependences.iter().filter(|d| d.writer.binding == at);
+                let kept = is_stored_again(nest, &place)
+                    && readers.all(|dependence| self.comes_after(nest, dependence, &place));
+                kept.then_some((dimension, width))
+            })
+        });
+        windows.collect()
     }
 
     /// Whether the point that overwrites what is read always comes after the reader.

@@ -22,7 +22,7 @@ use super::ensembles::run_ensembles;
 use super::join::has_loop;
 use super::rows::run_rows;
 use super::steps::tile_steps;
-use super::strips::run_diagonals;
+use super::strips::{run_diagonals, run_strips};
 use super::tiles::{Tiling, rows_axis};
 use super::windows::Observers;
 use super::work::{Access, Step, Work, Works};
@@ -136,7 +136,9 @@ fn reorder_recurrences(
         let Some(decided) = place.next() else { continue };
         let diagonals = || {
             let dependences = dependences(module, group);
-            run_diagonals(module, group, decided, works, &observers, &dependences)
+            let strips = run_strips(module, group, decided, works, &observers);
+            strips
+                .or_else(|| run_diagonals(module, group, decided, works, &observers, &dependences))
         };
         let grid = if storage == Storage::Window { diagonals() } else { None };
         let batch = || run_batches(module, group, decided, works, &observers);

@@ -210,14 +210,17 @@ impl Form<'_> {
         if is_outer && self.is_divisible(of, scope) {
             return Some((Stmt::Loop(Box::new(Loop { own: Own::Part, ..of.clone() })), true));
         }
-        let holds_free = |block: &Block| {
+        let holds = |wanted: fn(Role) -> bool| {
             let mut any = false;
-            each_stmt(block, &mut |stmt| {
-                any |= matches!(stmt, Stmt::Loop(of) if of.role.is_free());
+            each_stmt(&of.body, &mut |stmt| {
+                any |= matches!(stmt, Stmt::Loop(of) if wanted(of.role));
             });
             any
         };
-        if holds_free(&of.body) {
+        if is_wave(of) && !holds(|role| role == Role::Par) {
+            return self.wave_or_one(of, scope);
+        }
+        if holds(Role::is_free) {
             let mut inside = scope.clone();
             self.apart.walk.bind_range(&of.range, &mut inside);
             inside.loops.push(of.range.var);
@@ -229,6 +232,14 @@ impl Form<'_> {
             }
         }
         self.left_to_one(&as_it_is, scope)
+    }
+
+    /// A wave, which is left to one thread where it has few rounds: the lanes of its steps are too few for
+    /// several.
+    fn wave_or_one(&mut self, of: &Loop, scope: &mut Scope) -> Shared {
+        let alone = Stmt::Loop(Box::new(Loop { role: Role::Seq, ..of.clone() }));
+        let (alone, divided) = self.left_to_one(&alone, scope)?;
+        Some(wave_or(of, alone.clone()).map_or((alone, divided), |wave| (wave, true)))
     }
 
     /// Whether a loop has one round with the sizes that are known, and loops inside that may have more: a

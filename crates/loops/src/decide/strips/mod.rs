@@ -6,6 +6,9 @@
 //!
 //! Invariant: what is proposed was proved like a schedule from a file.
 
+mod cut;
+mod wave;
+
 use einlang_tir::module::{Group, Module};
 use einlang_tir::order::{Dependence, Form};
 use einlang_tir::region::{InstKind, Subscript};
@@ -17,6 +20,10 @@ use super::fuse::statements;
 use super::legal::group_is_legal;
 use super::windows::{Observers, fold_storage};
 use super::work::Works;
+
+pub use cut::cut_strips;
+pub(super) use wave::run_strips;
+
 use crate::schedule::{GroupSchedule, Layout, Nest, Role, TensorSchedule};
 
 /// The schedule of a grid by its diagonals, if that is one and they fit in a window.
@@ -38,8 +45,7 @@ pub(super) fn run_diagonals(
     if !fits || !group.bindings.iter().all(|b| is_read_plainly(module, &b.name)) {
         return None;
     }
-    let bytes = works.iter().map(|work| work.bytes).max().unwrap_or(8);
-    let width = (VECTOR / bytes.max(1) * LONE_VECTORS).min(MOST_LANES);
+    let width = lanes(works.iter().map(|work| work.bytes));
     let facts = module.facts();
     [1, -1].into_iter().find_map(|sign| {
         let of = statements(&decided.nest);
@@ -61,6 +67,31 @@ pub(super) fn run_diagonals(
         let legal = || group_is_legal(module, group, &changed, observers, &facts);
         (window && legal()).then_some(changed)
     })
+}
+
+/// So many lanes of elements of these sizes run side by side.
+fn lanes(bytes: impl Iterator<Item = u32>) -> u32 {
+    (VECTOR / bytes.max().unwrap_or(8).max(1) * LONE_VECTORS).min(MOST_LANES)
+}
+
+/// In how many lanes the diagonals of a group run.
+fn lanes_of_diagonals(group: &Group, works: &Works<'_>) -> u32 {
+    let clauses = group.bindings.iter().flat_map(|b| b.clauses.iter().map(move |c| (b, c)));
+    lanes(clauses.map(|(binding, clause)| works.of(binding, clause).bytes))
+}
+
+/// The diagonals of a strip that are kept have so many bytes at most: they stay in the first cache.
+const BYTES_OF_STRIP: i64 = 16 << 10;
+
+/// So many diagonals of a tensor are kept.
+const DIAGONALS_KEPT: i64 = 3;
+
+/// How many rows a strip of a grid has: a power of two.
+fn rows_of_strip(group: &Group) -> i64 {
+    let bytes: i64 =
+        group.bindings.iter().map(|binding| i64::from(binding.elem.bits().max(8) / 8)).sum();
+    let most = BYTES_OF_STRIP / (DIAGONALS_KEPT * bytes.max(1));
+    1 << most.clamp(64, 2048).ilog2()
 }
 
 /// Whether some clause has no axis left that is free of the loops around.
