@@ -146,6 +146,13 @@ fn grids() {
     check("grid", "far,plane");
 }
 
+/// One less and one more than strips of each kind have rows, and enough of them for several threads.
+#[test]
+fn strips_of_grids() {
+    let extents = [[255, 9, 1], [1023, 4, 2], [1024, 1, 1], [2049, 0, 1], [4097, 17, 2], [0, 7, 1]];
+    check_at("strips", "far,best,path", &extents);
+}
+
 #[test]
 fn ensembles() {
     check("ensemble", "end,paths");
