@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `stmt.rs` | statements, branches, loops |
 //! | `index.rs` | index expressions, bounds, conditions on indices |
-//! | `memory.rs`, `own.rs` | buffers: where they lie, addresses, tests; memory of one thread |
+//! | `memory.rs`, `own.rs`, `rows.rs` | buffers: where they lie, addresses, tests; memory of one thread; rows apart |
 //! | `op.rs`, `cast.rs`, `narrow.rs` | scalar operations, conversions, narrow floats |
 //! | `powers.rs` | powers by products and roots |
 //! | `math.rs` | elementary functions |
@@ -32,6 +32,7 @@ mod op;
 mod own;
 mod piece;
 mod powers;
+mod rows;
 mod service;
 mod short;
 mod stmt;
@@ -119,6 +120,7 @@ pub(crate) fn emit<'c>(
         values: HashMap::new(),
         known: HashMap::new(),
         buffers: Vec::new(),
+        apart: rows::may_be_apart(kernel),
         lanes: None,
         round: None,
         terms: None,
@@ -173,6 +175,8 @@ struct Emit<'c, 'k> {
     /// The numbers that variables are known to be.
     known: HashMap<Var, i64>,
     buffers: Vec<Slots<'c>>,
+    /// Which of them may have room after their rows.
+    apart: Vec<bool>,
     /// The lanes, inside a loop of them.
     lanes: Option<lanes::Lanes<'c>>,
     /// The index of the innermost loop that is open and no loop of lanes.
