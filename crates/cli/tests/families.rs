@@ -146,6 +146,15 @@ fn grids() {
     check("grid", "far,plane");
 }
 
+/// Rows and planes that would lie a power of two apart.
+#[test]
+fn rows_apart() {
+    let extents =
+        [[34, 256, 3], [64, 256, 5], [33, 512, 2], [16, 128, 4], [1, 256, 1], [0, 256, 2]];
+    check_at("grid", "far,plane", &extents);
+    check_at("network", "end,slope_w,slope_x", &[[5, 128, 3]]);
+}
+
 /// One less and one more than strips of each kind have rows, and enough of them for several threads.
 #[test]
 fn strips_of_grids() {

@@ -195,8 +195,7 @@ impl<'c> Emit<'c, '_> {
                 Layout::Full => extent.into_int_value(),
             };
             self.builder.build_store(slots.strides[axis], stride)?;
-            let is_last = axis + 1 == of.dims.len();
-            stride = if is_last { self.row(buffer, kept)? } else { self.mul(stride, kept)? };
+            stride = self.with_room(buffer, self.mul(stride, kept)?)?;
         }
         for axis in open {
             self.builder.build_store(slots.strides[axis], stride)?;
@@ -279,11 +278,9 @@ impl<'c> Emit<'c, '_> {
         let of = &self.kernel.buffers[number];
         let extents = self.wanted(of)?;
         let words = self.words(extents.len(), "extents")?;
-        for (at, extent) in extents.iter().enumerate() {
+        for (at, extent) in self.room(number, &extents)?.into_iter().enumerate() {
             let place = self.word(words, at as u64)?;
-            let is_last = at + 1 == extents.len();
-            let room = if is_last { self.row(number, *extent)? } else { *extent };
-            self.builder.build_store(place, room)?;
+            self.builder.build_store(place, extent)?;
         }
         self.ask(Field::alloc, &[self.i64(number as i64).into(), words.into()], -1)?;
         self.look(number)?;

@@ -1,8 +1,9 @@
-//! Rows that lie apart.
+//! Rows and planes that lie apart.
 //!
 //! Rows that lie a large power of two apart share a few places of a cache, however large that is, and a processor
-//! takes a load for one that waits for a store to another row, because it compares the last digits of their
-//! addresses only. Tensors that nobody outside sees get a little room after each row where rows would lie so.
+//! takes a load for one that waits for a store to another row or plane, because it compares the last digits of
+//! their addresses only. Tensors that nobody outside sees get a little room after each row and each plane where
+//! they would lie so.
 
 use einlang_loops::ir::{Kernel, Layout, Stmt, each_stmt};
 use einlang_loops::threads::is_of_thread;
@@ -11,7 +12,7 @@ use inkwell::values::IntValue;
 
 use super::{Emit, Result};
 
-/// Rows of a multiple of so many bytes are moved apart.
+/// Rows and planes of a multiple of so many bytes are moved apart.
 const ALIKE: i64 = 1024;
 
 /// By so many bytes: a cache line, so that rows begin with one as they did.
@@ -26,7 +27,8 @@ pub(super) fn may_be_apart(kernel: &Kernel) -> Vec<bool> {
         .map(|buffer| {
             let rows = matches!(&buffer.dims[..], [.., _, last] if last.layout == Layout::Full);
             let open = buffer.dims.iter().any(|dim| dim.layout == Layout::Open);
-            rows && !open && !buffer.marks && !buffer.stack && !is_of_thread(buffer)
+            let stored = !buffer.marks && !buffer.unset;
+            rows && !open && stored && !buffer.stack && !is_of_thread(buffer)
         })
         .collect();
     let inputs = 0..kernel.n_inputs;
@@ -46,15 +48,52 @@ pub(super) fn may_be_apart(kernel: &Kernel) -> Vec<bool> {
 }
 
 impl<'c> Emit<'c, '_> {
-    /// How many elements lie between the beginnings of two rows of a buffer.
-    pub(super) fn row(&self, buffer: usize, extent: IntValue<'c>) -> Result<IntValue<'c>> {
-        if !self.apart.get(buffer).copied().unwrap_or(false) {
-            return Ok(extent);
+    /// How many elements lie between the beginnings of two rows or planes of a buffer that have so many.
+    pub(super) fn with_room(&self, buffer: usize, size: IntValue<'c>) -> Result<IntValue<'c>> {
+        if !self.apart[buffer] {
+            return Ok(size);
         }
         let bytes = i64::from(self.kernel.buffers[buffer].elem.bits().max(8) / 8);
-        let digits = self.builder.build_and(extent, self.i64(ALIKE / bytes - 1), "digits")?;
+        let digits = self.builder.build_and(size, self.i64(ALIKE / bytes - 1), "digits")?;
         let alike = self.compare(IntPredicate::EQ, digits, self.i64(0))?;
-        let more = self.add(extent, self.i64(ROOM / bytes))?;
-        Ok(self.builder.build_select(alike, more, extent, "row")?.into_int_value())
+        let more = self.add(size, self.i64(ROOM / bytes))?;
+        Ok(self.builder.build_select(alike, more, size, "apart")?.into_int_value())
+    }
+
+    /// The extents that memory is asked for: rows are as much longer as all that is apart needs.
+    pub(super) fn room(
+        &self,
+        buffer: usize,
+        extents: &[IntValue<'c>],
+    ) -> Result<Vec<IntValue<'c>>> {
+        let mut asked = extents.to_vec();
+        let Some(last) = asked.last_mut().filter(|_| self.apart[buffer]) else { return Ok(asked) };
+        // What does not fit a number is refused by whoever gives memory, which never sees less than the extents.
+        let times = |a, b| self.builder.build_int_mul(a, b, "size");
+        let (mut size, mut n_rows) = (self.i64(1), self.i64(1));
+        let dims = &self.kernel.buffers[buffer].dims;
+        for (axis, dim) in dims.iter().enumerate().rev() {
+            let kept = match dim.layout {
+                Layout::Mod(width) => self.i64(width),
+                _ => extents[axis],
+            };
+            let is_row = axis + 1 == dims.len();
+            (size, n_rows) = match is_row {
+                true => (kept, n_rows),
+                false => (times(size, kept)?, times(n_rows, kept)?),
+            };
+            if axis > 0 {
+                size = self.with_room(buffer, size)?;
+            }
+        }
+        let some = self.compare(IntPredicate::SGT, n_rows, self.i64(0))?;
+        let divisor = self.builder.build_select(some, n_rows, self.i64(1), "rows")?;
+        let divisor = divisor.into_int_value();
+        let up = self.add(size, self.add(divisor, self.i64(-1))?)?;
+        let longer = self.builder.build_int_signed_div(up, divisor, "longer")?;
+        let is_longer = self.compare(IntPredicate::SGT, longer, *last)?;
+        let is_longer = self.builder.build_and(some, is_longer, "is_longer")?;
+        *last = self.builder.build_select(is_longer, longer, *last, "room")?.into_int_value();
+        Ok(asked)
     }
 }
