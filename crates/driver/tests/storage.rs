@@ -2,6 +2,7 @@
 //! `einlang explain-storage` tells it. The first line of a program names the outputs that are asked
 //! for.
 
+use einlang_driver::Checkpoint;
 use einlang_driver::run::{Given, RunOptions};
 use einlang_driver::{Failure, Options, Session, storage};
 use einlang_interp::io::MemoryIo;
@@ -16,7 +17,9 @@ fn explained(text: &str) -> String {
     let mut session = Session::new(&world).with_options(options);
     let file = session.add_text("main.ein", text);
     match session.build(file) {
-        Ok(executable) => storage::table(&executable.storage(), &[], session.sources()),
+        Ok(executable) => {
+            storage::table(&executable.storage(), &[], Checkpoint::None, session.sources())
+        }
         Err(Failure::Program(found)) => {
             found.iter().map(|d| format!("{} {}\n", d.code.as_str(), d.message)).collect()
         }

@@ -8,6 +8,9 @@ pub const BUDGET: u64 = 256 << 20;
 /// What the site of a kernel says at which more than the budget would be kept.
 pub const OVER_BUDGET: &str = "trajectories that take more than their budget";
 
+/// What the site of a kernel says that cuts an axis into segments although another one is longer.
+pub const SHORTER_AXIS: &str = "a grid that is cut along an axis which is not the longest";
+
 /// What is kept of a trajectory that is read in the opposite order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Checkpoint {

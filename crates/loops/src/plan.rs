@@ -3,19 +3,19 @@
 use std::collections::HashSet;
 use std::thread;
 
-use einlang_tir::module::{Group, Module};
+use einlang_tir::module::{Axis, Group, Module};
 use einlang_tir::passes::{Ctx, PASSES, Stopped, run_passes};
 use einlang_tir::types::Ident;
 
 use crate::checkpoint::Checkpoint;
 use crate::decide::{
-    Illegal, Prepared, Storage, cut_strips, decide, decide_along_time, divide_cases, expect_sizes,
-    find_replays, fuse_steps, fuse_terms, join_producers, join_rows, prepare_sweeps, prove_legal,
-    run_extremes, store_functions, stream_sums, widen_sums,
+    Along, Illegal, Prepared, Storage, cut_strips, decide, decide_along_time, divide_cases,
+    expect_sizes, find_replays, fuse_steps, fuse_terms, is_in_one_segment, join_producers,
+    join_rows, prepare_sweeps, prove_legal, run_extremes, store_functions, stream_sums, widen_sums,
 };
 use crate::delay::delay_updates;
 use crate::factor::factor_contractions;
-use crate::improve::{hold_budget, improve};
+use crate::improve::{LongestAxis, hold_axis, hold_budget, improve};
 use crate::ir::Kernel;
 use crate::lower::{NotLowered, lower};
 use crate::regroup::merge_groups;
@@ -34,6 +34,21 @@ pub struct Choices {
     pub checkpoint: Checkpoint,
     /// The shapes of the inputs of the call that is waiting for this, if there is one.
     pub shapes: Vec<Vec<i64>>,
+    /// Which axis of a grid is cut into segments, where it may be several.
+    pub cut: Cut,
+}
+
+/// Which axis of a grid is cut into segments, where it may be several: the longest one keeps least, and how
+/// long they are is known when the kernel runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Cut {
+    /// That of the outermost loop.
+    #[default]
+    Outermost,
+    /// The same, but where another one is longer the kernel traps.
+    OutermostIfLongest,
+    /// Another one.
+    Other,
 }
 
 /// A module, how it is computed, and the code for that.
@@ -73,14 +88,14 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
         let illegal = |no: Illegal| {
             NotLowered::new(format!("the schedule given for it is not legal: {}", no.why))
         };
-        return finish(found.map_err(illegal)?, given.clone(), choices, None);
+        return finish(found.map_err(illegal)?, given.clone(), choices, Held::Nothing);
     }
     let module = in_order();
     if may_have_segments(&module, choices) {
         return plan_with_segments(&module, choices, &ctx);
     }
     let (module, schedule) = decide_whole(module, choices, &ctx)?;
-    finish(module, schedule, choices, None)
+    finish(module, schedule, choices, Held::Nothing)
 }
 
 /// The module as a given schedule needs it, or why the schedule is not legal for it. The schedule may be of the
@@ -96,8 +111,9 @@ fn fitting(module: Module, given: &Schedule, ctx: &Ctx) -> Result<Module, Illega
         let found = legal(joined(ready.clone())).or_else(|no| no.or(merged(ready)));
         return found.or_else(|no| no.or(merged(module)));
     }
-    let mut forms = prepare_sweeps(module.clone()).into_iter().map(|form| form.module);
-    let first = merged(forms.next().unwrap_or(module));
+    let forms = |along: Along| prepare_sweeps(module.clone(), along).into_iter();
+    let mut forms = forms(Along::Outermost).chain(forms(Along::Other)).map(|form| form.module);
+    let first = merged(forms.next().unwrap_or(module.clone()));
     forms.fold(first, |found, form| found.or_else(|no| no.or(merged(form))))
 }
 
@@ -105,11 +121,12 @@ fn fitting(module: Module, given: &Schedule, ctx: &Ctx) -> Result<Module, Illega
 fn plan_with_segments(module: &Module, choices: &Choices, ctx: &Ctx) -> Result<Plan, NotLowered> {
     let wanted = matches!(choices.checkpoint, Checkpoint::Segments(_));
     if wanted && let Some((prepared, schedule)) = in_segments(module, choices) {
-        return finish(prepared, schedule, choices, None);
+        let held = longest_axis(module, &schedule, choices).map_or(Held::Nothing, Held::Axis);
+        return finish(prepared, schedule, choices, held);
     }
     if wanted {
         let (module, schedule) = decide_whole(module.clone(), choices, ctx)?;
-        return finish(module, schedule, choices, None);
+        return finish(module, schedule, choices, Held::Nothing);
     }
     // Neither needs the other, and both take long where they find something.
     let (segments, whole) = thread::scope(|scope| {
@@ -120,8 +137,46 @@ fn plan_with_segments(module: &Module, choices: &Choices, ctx: &Ctx) -> Result<P
         (segments.unwrap_or_else(|| in_segments(module, choices)), whole)
     });
     let (module, schedule) = whole?;
-    let trajectories = segments.map(|(_, schedule)| trajectories_of(&schedule));
-    finish(module, schedule, choices, trajectories)
+    let trajectories = segments.map(|(_, schedule)| Held::Budget(trajectories_of(&schedule)));
+    finish(module, schedule, choices, trajectories.unwrap_or(Held::Nothing))
+}
+
+/// What a kernel traps at unless it holds, so that another one runs instead.
+enum Held {
+    Nothing,
+    /// The trajectories stay within the budget.
+    Budget(HashSet<Ident>),
+    /// The axis that is cut into segments is the longest one.
+    Axis(LongestAxis),
+}
+
+/// Which axis should be the longest, if another one could be cut into segments.
+fn longest_axis(module: &Module, cut: &Schedule, choices: &Choices) -> Option<LongestAxis> {
+    if choices.cut != Cut::OutermostIfLongest {
+        return None;
+    }
+    let other = Choices { cut: Cut::Other, ..choices.clone() };
+    let (_, other) = in_segments(module, &other)?;
+    axes_cut(cut).find_map(|(tensor, axis)| {
+        let (_, instead) = axes_cut(&other).find(|(name, _)| *name == tensor)?;
+        (instead != axis).then(|| LongestAxis { tensor: tensor.clone(), axis, instead })
+    })
+}
+
+/// Whether several axes of a recurrence may be long.
+fn may_be_cut_otherwise(module: &Module, group: &Group) -> bool {
+    let long = |axis: &&Axis| !is_in_one_segment(&axis.dim.extent);
+    let mut bindings = group.bindings.iter();
+    is_recurrent(module, group)
+        && group.until.is_none()
+        && bindings.all(|b| b.axes.iter().filter(long).count() > 1)
+}
+
+/// The tensors that are kept in segments, and along which axes.
+fn axes_cut(schedule: &Schedule) -> impl Iterator<Item = (&Ident, usize)> {
+    let tensors = schedule.replays.iter().flat_map(|replay| &replay.tensors);
+    let kept = tensors.filter(|tensor| matches!(tensor.keep, Keep::Segment { .. }));
+    kept.map(|tensor| (&tensor.name, tensor.axis))
 }
 
 /// The module prepared for its schedule, and that.
@@ -141,14 +196,18 @@ fn finish(
     mut module: Module,
     schedule: Schedule,
     choices: &Choices,
-    trajectories: Option<HashSet<Ident>>,
+    held: Held,
 ) -> Result<Plan, NotLowered> {
     if schedule.fma == Fma::Steps && !choices.checked {
         fuse_terms(&mut module, &schedule);
     }
     let mut kernel = lower(&module, &schedule)?;
-    if let (Checkpoint::Budget(bytes), Some(names)) = (choices.checkpoint, trajectories) {
-        hold_budget(&mut kernel, &names, bytes);
+    match (held, choices.checkpoint) {
+        (Held::Budget(names), Checkpoint::Budget(bytes)) => {
+            hold_budget(&mut kernel, &names, bytes);
+        }
+        (Held::Axis(axis), _) => hold_axis(&mut kernel, &module, &axis),
+        _ => {}
     }
     improve(&mut kernel, &schedule);
     Ok(Plan { module, schedule, kernel })
@@ -179,22 +238,36 @@ fn may_have_segments(module: &Module, choices: &Choices) -> bool {
         Checkpoint::Budget(_) => module.groups.len() <= MOST_GROUPS,
         Checkpoint::Segments(_) => true,
     };
-    let recurrent = |group: &&Group| {
-        group.bindings.first().is_some_and(|binding| module.is_recurrent(&binding.name))
-    };
+    let recurrent = |group: &&Group| is_recurrent(module, group);
     wanted && module.groups.iter().filter(recurrent).count() >= 2
 }
 
-/// The module prepared for segments and a schedule with them, if there are any.
+fn is_recurrent(module: &Module, group: &Group) -> bool {
+    group.bindings.first().is_some_and(|binding| module.is_recurrent(&binding.name))
+}
+
+/// The module prepared for segments and a schedule with them, if there are any. Where there are none along the
+/// outermost axis, which may be one of many recurrences side by side, another one may be time.
 fn in_segments(module: &Module, choices: &Choices) -> Option<(Module, Schedule)> {
+    let has_others = module.groups.iter().any(|group| may_be_cut_otherwise(module, group));
+    let other = || has_others.then(|| segments_along(Along::Other, module, choices)).flatten();
+    match choices.cut {
+        Cut::Outermost | Cut::OutermostIfLongest => {
+            segments_along(Along::Outermost, module, choices).or_else(other)
+        }
+        Cut::Other => other(),
+    }
+}
+
+fn segments_along(along: Along, module: &Module, choices: &Choices) -> Option<(Module, Schedule)> {
     let checkpoints = match choices.checkpoint {
         Checkpoint::Segments(checkpoints) => checkpoints,
         _ => Checkpoints::Sqrt,
     };
-    let found = prepare_sweeps(module.clone()).into_iter().filter_map(|prepared| {
+    let found = prepare_sweeps(module.clone(), along).into_iter().filter_map(|prepared| {
         let Prepared { module, stretched } = prepared;
         let mut schedule = decide_along_time(&module, choices.storage).ok()?;
-        let found = find_replays(&module, &mut schedule, checkpoints);
+        let found = find_replays(&module, &mut schedule, checkpoints, along);
         let kept = trajectories_of(&schedule);
         let fits = found && stretched.iter().all(|name| kept.contains(name));
         fits.then_some((kept.len(), (module, schedule)))
@@ -206,7 +279,5 @@ fn in_segments(module: &Module, choices: &Choices) -> Option<(Module, Schedule)>
 
 /// The tensors of which segments would be kept.
 fn trajectories_of(schedule: &Schedule) -> HashSet<Ident> {
-    let tensors = schedule.replays.iter().flat_map(|replay| &replay.tensors);
-    let kept = tensors.filter(|tensor| matches!(tensor.keep, Keep::Segment { .. }));
-    kept.map(|tensor| tensor.name.clone()).collect()
+    axes_cut(schedule).map(|(tensor, _)| tensor.clone()).collect()
 }

@@ -38,10 +38,11 @@ pub(crate) struct ExplainStorageArgs {
 pub(crate) fn run(args: &ExplainStorageArgs, shell: &Shell) -> Result<Exit, Stop> {
     report("explain-storage", &args.program, &args.checking, shell, |executable, sources| {
         let report = executable.storage();
-        let segments = executable.segments(args.checkpoint.plan());
+        let plan = args.checkpoint.plan();
+        let segments = executable.segments(plan);
         match args.json {
             true => format!("{}\n", storage::json(&report, &segments, sources)),
-            false => storage::table(&report, &segments, sources),
+            false => storage::table(&report, &segments, plan, sources),
         }
     })
 }

@@ -64,6 +64,25 @@ fn trajectories_that_are_computed_again() {
     explained("explain-storage-segments-json", &["--checkpoint", "sqrt", "--json"]);
 }
 
+const LAYERS: &str = "\
+input w: [f64; L];
+input T: i32;
+let p = 0.7f64;
+let q = 0.2f64;
+let x[l in 0..L, 0] = w[l] * p;
+let x[0, t in 1..T] = cos(t as f64) * q;
+let x[l in 1..L, t in 1..T] = q * sin(x[l, t - 1]) + p * x[l - 1, t] * w[l];
+let loss = x[last, last];
+let g = @loss / @(p, q);
+";
+
+#[test]
+fn a_grid_is_cut_along_its_longest_axis() {
+    let sandbox = Sandbox::with("layers.ein", LAYERS);
+    let call = ["explain-storage", "layers.ein", "--outputs", "g", "--checkpoint", "sqrt"];
+    sandbox.transcript("explain-storage-layers", &call).ends_with(0);
+}
+
 const MAIN: &str = "\
 input T: i32 = 700;
 fn main() -> (f64, f64, f64) {

@@ -2,8 +2,9 @@
 
 use einlang_interp::show::json_text;
 use einlang_loops::checkpoint::Checkpoint;
-use einlang_loops::plan::{Choices, plan};
+use einlang_loops::plan::{Choices, Cut, Plan, plan};
 use einlang_loops::schedule::{Checkpoints, Keep, Replay, Segment};
+use einlang_loops::window::{self, StorageReport, index_name};
 use einlang_tir::types::Ident;
 
 use super::words;
@@ -15,6 +16,8 @@ pub struct Segments {
     /// Only where trajectories take more bytes than that.
     beyond: Option<u64>,
     replay: Replay,
+    /// Two axes of a grid: where the second is longer than the first, all of this is along the second.
+    unless: Option<(String, String)>,
 }
 
 impl Executable {
@@ -27,12 +30,31 @@ impl Executable {
         };
         let wanted = Checkpoint::Segments(checkpoints);
         let choices = Choices { checkpoint: wanted, ..Choices::default() };
-        let modules = self.lowered().program.modules.iter();
-        let replays = modules
-            .filter_map(|module| Some(plan(module, &choices).ok()?.schedule.replays))
-            .flatten();
-        replays.map(|replay| Segments { beyond, replay }).collect()
+        let other = Choices { cut: Cut::Other, ..choices.clone() };
+        let mut found = Vec::new();
+        for module in &self.lowered().program.modules {
+            let Ok(made) = plan(module, &choices) else { continue };
+            let has_segments = !made.schedule.replays.is_empty();
+            let others = has_segments.then(|| plan(module, &other).ok()).flatten();
+            for replay in &made.schedule.replays {
+                let unless = others.as_ref().and_then(|other| longer(&made, replay, other));
+                found.push(Segments { beyond, replay: replay.clone(), unless });
+            }
+        }
+        found
     }
+}
+
+/// The names of the axes that two plans for a module cut, if they differ.
+fn longer(made: &Plan, replay: &Replay, other: &Plan) -> Option<(String, String)> {
+    replay.tensors.iter().find_map(|tensor| {
+        let mut others = other.schedule.replays.iter();
+        let instead = others.find_map(|replay| replay.tensor(&tensor.name))?;
+        let axes = &made.module.binding(&tensor.name)?.axes;
+        let name = |axis: usize| Some(index_name(&made.module, axes.get(axis)?.var));
+        let names = (name(tensor.axis)?, name(instead.axis)?);
+        (instead.axis != tensor.axis).then_some(names)
+    })
 }
 
 impl Segments {
@@ -47,14 +69,42 @@ impl Segments {
 /// The segments as the end of the table.
 pub(super) fn segments_table(segments: &[Segments]) -> String {
     let mut text = String::new();
-    for Segments { beyond, replay } in segments {
+    for Segments { beyond, replay, unless } in segments {
         let head = beyond.map_or_else(String::new, |bytes| {
             format!(" where trajectories take more than {}", words::bytes(bytes.into()))
         });
         text += &format!("\ncheckpoints{head}: {}\n", amount(replay.checkpoints));
         replay.tensors.iter().for_each(|tensor| text += &line(tensor, replay));
+        if let Some((cut, other)) = unless {
+            text +=
+                &format!("  along `{cut}`; where `{other}` is longer, along `{other}` instead\n");
+        }
     }
     text
+}
+
+/// The trajectories of which nothing is cut, where all should be, as the end of the table.
+pub(super) fn whole_table(report: &StorageReport, segments: &[Segments]) -> String {
+    let named = |name: &str| report.bindings.iter().any(|b| b.name.as_str() == name);
+    let is_cut = |name: &str| {
+        let mut tensors = segments.iter().flat_map(|segments| &segments.replay.tensors);
+        tensors.any(|tensor| tensor.name.as_str() == name)
+    };
+    let mut text = String::new();
+    for binding in &report.bindings {
+        let name = binding.name.as_str();
+        let is_whole = binding.axes.iter().any(|axis| {
+            axis.keep == window::Keep::Full && axis.lookback.is_some_and(|steps| steps > 0)
+        });
+        if is_whole && named(&format!("{name}_adj")) && !is_cut(name) {
+            text += &format!(
+                "  {name}: as above, because what reads it does not go along with it in the opposite \
+                 order, step by step\n"
+            );
+        }
+    }
+    let head = if segments.is_empty() { "\ncheckpoints: none\n" } else { "" };
+    if text.is_empty() { text } else { head.to_owned() + &text }
 }
 
 /// What is kept of a binding's trajectory in segments, as the member `segments` of its object.
@@ -64,7 +114,7 @@ pub(super) fn segments_json(name: &str, segments: &[Segments]) -> String {
         Some((of, tensor.keep))
     });
     let Some((
-        Segments { beyond, replay },
+        Segments { beyond, replay, .. },
         Keep::Segment { before, after, state, first, last, .. },
     )) = found
     else {

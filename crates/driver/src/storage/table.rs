@@ -2,15 +2,21 @@
 
 use std::collections::HashSet;
 
+use einlang_loops::checkpoint::Checkpoint;
 use einlang_loops::window::{BindingStorage, Keep, Reason, StorageReport};
 use einlang_source::Sources;
 
 use super::names::spelled;
-use super::segments::{Segments, segments_table};
+use super::segments::{Segments, segments_table, whole_table};
 use super::{hints, words};
 
 /// The report for people, with what is computed again.
-pub fn table(report: &StorageReport, segments: &[Segments], sources: &Sources) -> String {
+pub fn table(
+    report: &StorageReport,
+    segments: &[Segments],
+    plan: Checkpoint,
+    sources: &Sources,
+) -> String {
     let (report, segments) = spelled(report, segments, sources);
     let blocks: Vec<String> =
         report.bindings.iter().map(|binding| block(binding, sources)).collect();
@@ -18,7 +24,11 @@ pub fn table(report: &StorageReport, segments: &[Segments], sources: &Sources) -
         true => "no recurrent binding\n".to_owned(),
         false => blocks.join("\n"),
     };
-    blocks + &segments_table(&segments)
+    let whole = match plan {
+        Checkpoint::Segments(_) => whole_table(&report, &segments),
+        Checkpoint::None | Checkpoint::Budget(_) => String::new(),
+    };
+    blocks + &segments_table(&segments) + &whole
 }
 
 fn block(binding: &BindingStorage, sources: &Sources) -> String {

@@ -1,5 +1,5 @@
-//! Derivatives of random programs: every way of computing them agrees with the others to rounding
-//! and with differences of the program's own values.
+//! Derivatives of random programs: every way of computing them, by the oracle and by loops, agrees with the
+//! others to rounding and with differences of the program's own values.
 
 mod cases;
 mod classics;
@@ -11,6 +11,7 @@ mod program;
 use einlang_driver::Session;
 use einlang_driver::run::{Executable, Failure, Given, RunOptions};
 use einlang_interp::io::MemoryIo;
+use einlang_interp::options::Backend;
 use einlang_interp::value::HostValue;
 use einlang_sema::shapes::Options;
 use einlang_source::MemoryWorld;
@@ -70,12 +71,24 @@ fn run(
     direction: &[f64],
     step: f64,
 ) -> Vec<Vec<f64>> {
+    run_on(Backend::Oracle, executable, made, moved, direction, step)
+}
+
+fn run_on(
+    backend: Backend,
+    executable: &Executable,
+    made: &Made,
+    moved: usize,
+    direction: &[f64],
+    step: f64,
+) -> Vec<Vec<f64>> {
     let inputs = made.bindings.iter().enumerate().map(|(at, (_, rank))| {
         let direction = (at == moved).then_some(direction);
         (format!("e{at}"), Given::Text(given(*rank, direction, step)))
     });
     let mut options = RunOptions { inputs: inputs.collect(), ..RunOptions::default() };
     options.limits.steps = Some(200_000_000);
+    options.limits.backend = backend;
     match executable.run(&options, &mut MemoryIo::default()) {
         Ok(outcome) => outcome.outputs.iter().map(|output| numbers(&output.value)).collect(),
         Err(failure) => panic!("{}\n{}", words(&failure), made.text),
@@ -115,10 +128,19 @@ fn check(seed: u64, nested: bool) -> usize {
     let outputs = ["J".to_owned(), "K".to_owned()];
     let mut found: Vec<(String, Vec<f64>)> = Vec::new();
     let n_modes = if seed.is_multiple_of(4) { 3 } else { 2 };
-    for mode in [Mode::Forward, Mode::Reverse, Mode::Cheaper].into_iter().take(n_modes) {
-        let values = run(&build(&text, &outputs, mode), &made, usize::MAX, &[], 0.0);
-        let names = ["by the binding", "by the input"].map(|by| format!("{mode:?} {by}"));
-        found.extend(names.into_iter().zip(values));
+    let modes = [Mode::Forward, Mode::Reverse, Mode::Cheaper].into_iter().take(n_modes);
+    for (number, mode) in modes.enumerate() {
+        let executable = build(&text, &outputs, mode);
+        // One of the modes is run by loops as well.
+        let by_loops = seed % n_modes as u64 == number as u64;
+        for backend in
+            [Backend::Oracle, Backend::Bytecode].into_iter().take(1 + usize::from(by_loops))
+        {
+            let values = run_on(backend, &executable, &made, usize::MAX, &[], 0.0);
+            let by = ["by the binding", "by the input"];
+            let names = by.map(|by| format!("{mode:?} on {backend:?} {by}"));
+            found.extend(names.into_iter().zip(values));
+        }
     }
     let (_, first) = &found[0];
     for (name, other) in &found[1..] {

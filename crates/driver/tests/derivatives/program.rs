@@ -31,7 +31,13 @@ pub(crate) fn program(source: &mut Source<'_>, n_bindings: usize, nested: bool) 
          @fn area(x, y) from @r { (sin(y) * @r, x * cos(y) * @r) }\n\
          fn blend(x, y, k, least = -50) { max(x * k + (1 - k) * y, least) }\n\
          fn given(f, x: f64) -> f64 { f(x) * x }\n\
-         @fn given(f, x) { (f(x) + f(1.0) * x) * @x }\n",
+         @fn given(f, x) { (f(x) + f(1.0) * x) * @x }\n\
+         fn chained(x: [f64; 4]) -> f64 {\n\
+             let u[i in 0..4] = sin(x[i]) * x[0];\n\
+             let y[i in 0..4] = 0.3 * u[i] ** 2 + u[2];\n\
+             let J[i in 0..4, j in 0..4] = sum[k in 0..4]((@y / @u)[i, k] * (@u / @x)[k, j]);\n\
+             sum[i, j](J[i, j] * x[j])\n\
+         }\n",
     );
     made.leaf(source, 1);
     made.leaf(source, 2);
@@ -84,10 +90,10 @@ impl Made {
         let (u, v, w) = (self.one(source, 1), self.one(source, 1), self.one(source, 1));
         let (m, k) = (self.one(source, 2), self.one(source, 2));
         let (a, c) = (self.one(source, 0), self.one(source, 0));
-        let kind = source.below(if nested { 42 } else { 38 });
+        let kind = source.below(if nested { 44 } else { 39 });
         let rank = match kind {
-            0..=15 | 29..=31 | 33..=35 | 38 | 39 => 1,
-            16..=19 | 32 | 36 | 37 | 40 => 2,
+            0..=15 | 29..=31 | 33..=35 | 38..=40 => 1,
+            16..=19 | 32 | 36 | 37 | 41 => 2,
             _ => 0,
         };
         let (b, e) = self.next(rank);
@@ -175,11 +181,16 @@ impl Made {
             37 => format!(
                 "let {b}[t in 0..4, i in 0..4] = max[j]({m}[i, j] + 0.3 * {v}[j] * {b}[t - 1, j else {u}[j]]) + {e}[t, i];"
             ),
-            38 => format!("let r{b} = @{a} / @{u};\nlet {b}[i] = 0.2 * r{b}[i] + {u}[i] + {e}[i];"),
-            39 => format!(
+            // A copy that is read at its own point and at fixed ones.
+            38 => format!(
+                "let c{b}[i in 0..4] = {u}[i];\nlet {b}[i in 0..4] = sin(c{b}[i]) * c{b}[0] + 0.3 * c{b}[2] * {v}[i] + {e}[i];"
+            ),
+            39 => format!("let r{b} = @{a} / @{u};\nlet {b}[i] = 0.2 * r{b}[i] + {u}[i] + {e}[i];"),
+            40 => format!(
                 "let r{b} = @{u} / @{v};\nlet {b}[i] = 0.2 * sum[j](r{b}[i, j] * {w}[j]) + {e}[i];"
             ),
-            40 => format!("let r{b} = @{u} / @{v};\nlet {b}[i, j] = 0.2 * r{b}[i, j] + {e}[i, j];"),
+            41 => format!("let r{b} = @{u} / @{v};\nlet {b}[i, j] = 0.2 * r{b}[i, j] + {e}[i, j];"),
+            42 => format!("let {b} = 0.2 * chained({u}) + {e};"),
             _ => format!("let r{b} = @{c} / @{a};\nlet {b} = 0.2 * r{b} + {a} + {e};"),
         };
         self.text.push_str(&line);

@@ -26,9 +26,9 @@ mod wider;
 use std::iter;
 use std::sync::{Arc, OnceLock};
 
-use einlang_loops::checkpoint::{Checkpoint, OVER_BUDGET};
+use einlang_loops::checkpoint::{Checkpoint, OVER_BUDGET, SHORTER_AXIS};
 use einlang_loops::ir::{Kernel, SiteId, verify};
-use einlang_loops::plan::{Choices, Plan, plan};
+use einlang_loops::plan::{Choices, Cut, Plan, plan};
 use einlang_loops::schedule::{Checkpoints, Schedule};
 use einlang_loops::threads::{divide_work, has_teams, is_bounded, sizes_of, work_of};
 use einlang_tir::module::Module;
@@ -101,16 +101,23 @@ impl Compiled {
         choices: &Choices,
         options: &Options,
     ) -> Result<Compiled, String> {
-        let mut made = Compiled::alone(module, choices, options)?;
-        if made.kernel.sites.iter().any(|site| site.what == OVER_BUDGET) {
-            let checkpoint = Checkpoint::Segments(Checkpoints::Sqrt);
-            made.smaller = Some(Smaller {
-                module: Box::new(module.clone()),
-                choices: Choices { checkpoint, ..choices.clone() },
-                options: options.clone(),
-                made: OnceLock::new(),
-            });
+        let mut choices = choices.clone();
+        if choices.cut == Cut::Outermost {
+            choices.cut = Cut::OutermostIfLongest;
         }
+        let mut made = Compiled::alone(module, &choices, options)?;
+        let traps = |what: &str| made.kernel.sites.iter().any(|site| site.what == what);
+        let otherwise = if traps(OVER_BUDGET) {
+            Some(Choices { checkpoint: Checkpoint::Segments(Checkpoints::Sqrt), ..choices })
+        } else {
+            traps(SHORTER_AXIS).then_some(Choices { cut: Cut::Other, ..choices })
+        };
+        made.smaller = otherwise.map(|choices| Smaller {
+            module: Box::new(module.clone()),
+            choices,
+            options: options.clone(),
+            made: OnceLock::new(),
+        });
         Ok(made)
     }
 
@@ -215,14 +222,15 @@ impl Compiled {
             other => return other,
         };
         let what = self.kernel.sites.get(fault.0 as usize).map(|site| site.what.as_str());
-        let smaller = self.smaller.as_ref().filter(|_| what == Some(OVER_BUDGET));
+        let is_known = matches!(what, Some(OVER_BUDGET | SHORTER_AXIS));
+        let smaller = self.smaller.as_ref().filter(|_| is_known);
         let made = smaller.map(|smaller| {
             smaller.made.get_or_init(|| {
-                Compiled::alone(&smaller.module, &smaller.choices, &smaller.options).map(Box::new)
+                Compiled::new(&smaller.module, &smaller.choices, &smaller.options).map(Box::new)
             })
         });
         match made {
-            Some(Ok(made)) => made.run_alone(inputs, numbers, meter, host),
+            Some(Ok(made)) => made.run(inputs, numbers, meter, host),
             _ => Err(Fault::Trap(fault)),
         }
     }

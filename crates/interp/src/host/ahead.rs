@@ -38,7 +38,7 @@ impl<'p> Kernels<'p> {
             checked: options.checked,
             schedules: options.schedules.clone(),
             checkpoint: options.checkpoint,
-            shapes: Vec::new(),
+            ..Choices::default()
         };
         let made = modules.iter().map(|_| OnceLock::new()).collect();
         let taken = modules.iter().map(|_| AtomicBool::new(false)).collect();

@@ -17,7 +17,7 @@ use super::at_reads::may_be_at_reads;
 use super::distance::{distance, never_negative};
 use super::fuse::statements;
 use super::private::private_dimensions;
-use super::replay::find_replays;
+use super::replay::{Along, find_replays};
 use super::windows::{Observers, is_stored, needed_windows};
 use super::{all_groups, nest_of, reads_itself_by_data};
 use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule};
@@ -67,9 +67,12 @@ pub(crate) fn prove_legal(module: &Module, schedule: &Schedule) -> Result<(), Il
         }
     }
     if let Some(replay) = schedule.replays.first() {
-        let mut found = Schedule { replays: Vec::new(), ..schedule.clone() };
-        find_replays(module, &mut found, replay.checkpoints);
-        if found != *schedule {
+        let found_along = |along: Along| {
+            let mut found = Schedule { replays: Vec::new(), ..schedule.clone() };
+            find_replays(module, &mut found, replay.checkpoints, along);
+            found == *schedule
+        };
+        if !found_along(Along::Outermost) && !found_along(Along::Other) {
             return not(true, "its segments are not those of its trajectories".to_owned());
         }
     }

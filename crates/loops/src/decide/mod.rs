@@ -81,9 +81,10 @@ pub(crate) use legal::prove_legal;
 pub use legal::{Illegal, is_legal};
 pub(crate) use observers::extended;
 pub(crate) use products::{fuse_steps, fuse_terms};
-pub use replay::find_replays;
+pub use replay::{Along, find_replays};
 pub(crate) use replay::{
-    Prepared, end_of_sum, is_about_terms, is_fixed, prepare_sweeps, sum_of, sum_over,
+    Prepared, end_of_sum, is_about_terms, is_fixed, is_in_one_segment, prepare_sweeps, sum_of,
+    sum_over,
 };
 pub use rows::join_rows;
 pub use running::run_extremes;

@@ -15,6 +15,7 @@
 //! | `specialise.rs` | `specialise_sizes`: code of its own for sizes that the schedule expects |
 //! | `unset.rs` | `leave_unset`: memory that is stored whole before it is read need not be zero |
 //! | `budget.rs` | `hold_budget`: trajectories that are too large trap before they get memory |
+//! | `longest.rs` | `hold_axis`: grids that are cut along a shorter axis trap as well |
 //! | `copy.rs`, `rewrite.rs` | what they have in common: copies, visiting operands, counting uses, new values |
 
 mod budget;
@@ -25,6 +26,7 @@ mod edges;
 mod folds;
 mod guards;
 mod jam;
+mod longest;
 mod merge;
 mod rewrite;
 mod share;
@@ -36,6 +38,7 @@ mod unset;
 
 pub(crate) use budget::hold_budget;
 pub(crate) use copy::Copy;
+pub(crate) use longest::{LongestAxis, hold_axis};
 pub(crate) use rewrite::{blocks, next_value_of};
 
 use crate::ir::Kernel;

@@ -162,6 +162,8 @@ impl Lower<'_> {
             let why = format!("`{}` cannot be computed where it is read", name.as_str());
             return Err(NotLowered::new(why));
         };
+        // What its indices are holds in its body only: the next read may be of another point.
+        let context = self.context.clone();
         for (axis, subscript) in binding.axes.iter().zip(&read.place.at) {
             match subscript {
                 Place::Index(expr) if expr.mentions(axis.var) => {
@@ -180,6 +182,7 @@ impl Lower<'_> {
             }
         }
         let parts = self.region(&clause.body, out)?;
+        self.context = context;
         let (Some(Part::Scalar(operand)), [def]) = (parts.first(), &inst.results[..]) else {
             return Err(NotLowered::new("an element that is no scalar"));
         };

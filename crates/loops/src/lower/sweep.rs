@@ -153,8 +153,11 @@ impl<'m> Lower<'m> {
             let axis = binding.axes.get(tensor.axis).ok_or_else(missing)?;
             extents.push(MinMax::Value(axis.dim.extent.clone()));
         }
-        for part in replay.forward.iter().chain(&replay.backward) {
-            extents.extend(self.bindings.get(&part.group).and_then(|binding| end_of_sum(binding)));
+        let parts = replay.forward.iter().chain(&replay.backward);
+        for part in parts.filter(|part| replay.tensor(&part.group).is_none()) {
+            let end = self.bindings.get(&part.group).and_then(|binding| end_of_sum(binding));
+            // The segments of a sum begin where it does.
+            extents.extend(end.map(|end| end.add_constant(-part.shift)).transpose()?);
         }
         Ok(MinMax::max_of(extents)?)
     }
@@ -323,7 +326,8 @@ impl<'m> Lower<'m> {
             let to = from.add(&Quasi::from(sweep.length))?;
             let (from, to) = (self.value_of(&from, out), self.value_of(&to, out));
             let from = self.integer(Op::Select, &[is_first, number(0), from], out);
-            let to = self.integer(Op::Select, &[is_last, span, to], out);
+            let end = self.integer(Op::Add, &[span, number(shift.max(0))], out);
+            let to = self.integer(Op::Select, &[is_last, end, to], out);
             let from = self.integer(Op::Max, &[from, number(0)], out);
             let to = self.integer(Op::Max, &[to, number(0)], out);
             let from = self.sized("from", from, out)?;

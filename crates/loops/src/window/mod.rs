@@ -46,6 +46,7 @@ use einlang_tir::types::{Ident, Loc};
 pub use report::{
     AxisOrder, AxisStorage, BindingStorage, Keep, Reason, ScheduledAxis, StorageReport, Why,
 };
+pub use show::name as index_name;
 
 pub use select::Given;
 

@@ -4,7 +4,7 @@ use einlang_index::{Quasi, Var};
 use einlang_tir::module::{Condition, Module, SymbolSource};
 
 /// The name of an index, without the number that tells it from others of that name.
-pub(super) fn name(module: &Module, var: Var) -> String {
+pub fn name(module: &Module, var: Var) -> String {
     let name = module.vars.names().name(var).unwrap_or("?");
     // Copies of an index have primes, and numbers after them.
     let name = name.split('\'').next().unwrap_or(name);

@@ -75,17 +75,20 @@ impl<'p> Lower<'p> {
         }
         let kind = self.body_of(body)[local].kind;
         if let LocalKind::Extent(_) = kind {
-            let mut frame = Some(&self.frame);
-            while let Some(at) = frame {
-                let shape = self.shapes.instance(at.instance).locals.get(&local);
-                if at.body == body
-                    && let Some(Shape::Int(value)) = shape
-                {
-                    let value = value.clone();
-                    let extent = self.extent(&value)?;
-                    return Ok(Val::Scalar(self.index_scalar(Elem::I32, extent)));
+            // Extents of inputs are those of their module, wherever they are used.
+            let around = std::iter::successors(Some(&self.frame), |frame| frame.parent.as_deref());
+            let modules = self.typed.modules.iter().flatten().copied();
+            let mut instances = around.map(|frame| frame.instance).chain(modules);
+            let found = instances.find_map(|id| {
+                let own = (self.typed.instance(id).body == body).then(|| self.shapes.instance(id));
+                match own?.locals.get(&local) {
+                    Some(Shape::Int(value)) => Some(value.clone()),
+                    _ => None,
                 }
-                frame = at.parent.as_deref();
+            });
+            if let Some(value) = found {
+                let extent = self.extent(&value)?;
+                return Ok(Val::Scalar(self.index_scalar(Elem::I32, extent)));
             }
         }
         let name = self.spelling(self.body_of(body)[local].name.name);

@@ -47,6 +47,7 @@ use crate::schedule::{Checkpoints, Compute, Fma, Layout, Replay, Schedule, Segme
 pub(super) use isolate::with_what_it_needs;
 pub(crate) use place::is_fixed;
 pub(crate) use shape::{end_of_sum, is_about_terms, sum_of, sum_over};
+pub(crate) use stage::is_in_one_segment;
 
 /// A module whose groups can run along time.
 pub(crate) struct Prepared {
@@ -55,29 +56,59 @@ pub(crate) struct Prepared {
     pub(crate) stretched: Vec<Ident>,
 }
 
-/// Makes a module one whose groups can run along time, in one way or in two.
-pub(crate) fn prepare_sweeps(mut module: Module) -> Vec<Prepared> {
-    name_planes::name_planes(&mut module);
+/// Makes a module one whose groups can run along time, in one way or in several.
+pub(crate) fn prepare_sweeps(mut module: Module, along: Along) -> Vec<Prepared> {
     isolate::isolate_sums(&mut module);
-    order_sums::order_sums(&mut module);
-    let by_time = stretch::stretch_time(&module);
-    let by_time = by_time.map(|(module, stretched)| Prepared { module, stretched });
-    [Prepared { module, stretched: Vec::new() }].into_iter().chain(by_time).collect()
+    order_sums::order_sums(&mut module, along);
+    let by_what_it_reads = strides::find_strides(&module, false);
+    let by_readers = strides::find_strides(&module, true);
+    let more = (by_readers != by_what_it_reads).then_some(by_readers);
+    let by_time = [Some(by_what_it_reads), more].into_iter().flatten().filter_map(|steps| {
+        let (module, stretched) = stretch::stretch_time(&module, &steps)?;
+        Some(Prepared { module, stretched })
+    });
+    let by_time: Vec<Prepared> = by_time.collect();
+    let mut forms = vec![Prepared { module, stretched: Vec::new() }];
+    forms.extend(by_time);
+    forms.iter_mut().for_each(|form| name_planes::name_planes(&mut form.module));
+    forms
 }
 
 /// Decides what is computed again in segments, one trajectory after the other; whether there is
 /// anything.
-pub fn find_replays(module: &Module, schedule: &mut Schedule, checkpoints: Checkpoints) -> bool {
+pub fn find_replays(
+    module: &Module,
+    schedule: &mut Schedule,
+    checkpoints: Checkpoints,
+    along: Along,
+) -> bool {
     // Sums of fused products have another association.
     if !schedule.packs.is_empty() || schedule.fma == Fma::Everywhere {
         return false;
     }
-    while find_replay(module, schedule, checkpoints) {}
+    if along == Along::Other && !Groups::of(module, schedule).have_other_axes() {
+        return false;
+    }
+    while find_replay(module, schedule, checkpoints, along) {}
     !schedule.replays.is_empty()
 }
 
+/// Which axis of a grid is time, where it may be several.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Along {
+    /// That of the outermost loop.
+    Outermost,
+    /// Another one.
+    Other,
+}
+
 /// Finds one more, among groups that are in no sweep yet.
-fn find_replay(module: &Module, schedule: &mut Schedule, checkpoints: Checkpoints) -> bool {
+fn find_replay(
+    module: &Module,
+    schedule: &mut Schedule,
+    checkpoints: Checkpoints,
+    along: Along,
+) -> bool {
     let mut sums = sums_at_reads(module, schedule);
     let replay = loop {
         let mut stored = schedule.clone();
@@ -85,8 +116,9 @@ fn find_replay(module: &Module, schedule: &mut Schedule, checkpoints: Checkpoint
         let groups = Groups::of(module, &stored);
         let find = |wanted: Stage| {
             let seeds = (0..module.groups.len()).filter(|seed| !groups.skipped[*seed]);
-            let mut ways =
-                seeds.flat_map(|seed| groups.courses(seed).into_iter().map(move |way| (seed, way)));
+            let mut ways = seeds.flat_map(|seed| {
+                groups.courses(seed, along).into_iter().map(move |way| (seed, way))
+            });
             ways.find_map(|(seed, course)| {
                 let stages = Stages::from(&groups, seed, course)?.with_producers();
                 let replay = planes(&groups, &stages, &stored, checkpoints, wanted)?;

@@ -1,12 +1,14 @@
-//! `name_planes`: a recurrence that reads itself at a numbered plane, and does so from points at one
-//! distance only, reads it at that distance.
+//! `name_planes`: a recurrence that reads itself or another one at a numbered plane, and does so from points
+//! at one distance only, reads it at that distance.
 //!
-//! In `D[0, j] = D[0, j - 1] + 1`, and where the adjoint of that asks whether `i = 0`, the plane that is
+//! In `D[0, j] = D[0, j - 1] + 1` and `y[0] = x[0]`, and where the adjoint of that asks whether `i = 0`, the plane that is
 //! read is that of the reader; said by the reader's own index it lies in the reader's segment of time,
 //! whether or not the condition holds. Invariant: every read is of the same point as before.
 
+use std::collections::HashSet;
+
 use einlang_index::{Affine, Domain, Facts, Quasi};
-use einlang_tir::module::Module;
+use einlang_tir::module::{Binding, Module};
 use einlang_tir::order::Known;
 use einlang_tir::region::{InstKind, Read, Region, Subscript};
 use einlang_tir::types::Ident;
@@ -17,8 +19,14 @@ use super::place::FARTHEST;
 /// Names the planes that recurrences read of themselves.
 pub(super) fn name_planes(module: &mut Module) {
     let facts = module.facts();
+    let recurrent = |binding: &&Binding| module.is_recurrent(&binding.name);
+    let recurrences = module.bindings().filter(recurrent).map(|binding| binding.name.clone());
+    let names: HashSet<Ident> = recurrences.collect();
     for group in &mut module.groups {
-        let names: Vec<Ident> = group.bindings.iter().map(|binding| binding.name.clone()).collect();
+        let own = |binding: &Binding| names.contains(&binding.name);
+        if !group.bindings.iter().any(own) {
+            continue;
+        }
         for clause in group.bindings.iter_mut().flat_map(|binding| &mut binding.clauses) {
             let naming = Naming { names: &names, facts: &facts };
             naming.region(&mut clause.body, &clause.domain, &mut Known::default());
@@ -27,7 +35,7 @@ pub(super) fn name_planes(module: &mut Module) {
 }
 
 struct Naming<'a> {
-    names: &'a [Ident],
+    names: &'a HashSet<Ident>,
     facts: &'a Facts,
 }
 

@@ -7,6 +7,7 @@ use einlang_tir::module::{Binding, Module, SymbolSource};
 use einlang_tir::types::Ident;
 
 use super::super::windows::Observers;
+use super::Along;
 use super::place::{Place, place};
 use super::reads::{Reads, Seen};
 use super::shape::{Course, Shape, end_of_sum, shape};
@@ -97,34 +98,63 @@ impl<'m> Groups<'m> {
     }
 
     /// The courses that a forward sweep may take: the first one, that of the outermost loop where there is
-    /// one, unless its axis is no longer than a segment.
-    pub(super) fn courses(&self, seed: usize) -> Vec<&Course> {
+    /// one, unless its axis is no longer than a segment or nothing goes on along it.
+    pub(super) fn courses(&self, seed: usize, along: Along) -> Vec<&Course> {
         let Shape::Loop(courses) = &self.shapes[seed] else { return Vec::new() };
-        let bindings = &self.module.groups[seed].bindings;
+        let times = self.times(seed);
+        let outermost = times.first().map(|course| &course.axes);
+        let others = times.iter().filter(|course| Some(&course.axes) != outermost);
+        match (courses.first(), along) {
+            (_, Along::Other) => others.chain(&times).copied().chain(courses.first()).collect(),
+            (Some(first), _) if times.first() == Some(&first) => vec![first],
+            (first, _) => times.into_iter().chain(first).collect(),
+        }
+    }
+
+    /// Whether time could be another axis of a recurrence than its first.
+    pub(super) fn have_other_axes(&self) -> bool {
+        let is_other = |course: &&Course| course.axes.iter().any(|axis| *axis != 0);
+        (0..self.shapes.len()).any(|group| self.times(group).iter().any(is_other))
+    }
+
+    /// The courses along axes that a recurrence goes on along, and that are not seen to be short.
+    fn times(&self, group: usize) -> Vec<&Course> {
+        let Shape::Loop(courses) = &self.shapes[group] else { return Vec::new() };
+        let bindings = &self.module.groups[group].bindings;
         let is_long = |course: &&Course| {
             let mut own = bindings.iter().zip(&course.axes);
             own.all(|(binding, axis)| !is_in_one_segment(&binding.axes[*axis].dim.extent))
         };
-        match courses.first() {
-            Some(first) if is_long(&first) => vec![first],
-            first => courses.iter().filter(is_long).chain(first).collect(),
-        }
+        let goes_on = |course: &&Course| {
+            self.own_reads(group, course).iter().any(|place| *place != Place::Near(0, 0))
+        };
+        courses.iter().filter(is_long).filter(goes_on).collect()
     }
 
     /// Whether a recurrence reads itself in the direction of a course only.
     fn runs_on(&self, group: usize, course: &Course) -> bool {
+        self.own_reads(group, course).iter().all(|place| match place {
+            Place::Near(low, _) if course.down == Some(true) => *low >= 0,
+            Place::Near(_, high) => *high <= 0,
+            _ => false,
+        })
+    }
+
+    /// Where a recurrence reads itself on a course, by the time of its group.
+    fn own_reads(&self, group: usize, course: &Course) -> Vec<Place> {
         let (axes, leads) = (&course.axes, &course.leads);
-        self.reads[group].list.iter().all(|seen| {
+        let mut found = Vec::new();
+        for seen in &self.reads[group].list {
             let home = self.homes.get(&seen.tensor).copied().filter(|home| home.0 == group);
-            let Some((_, binding)) = home else { return true };
+            let Some((_, binding)) = home else { continue };
             let time = self.time(group, seen.binding, axes);
             let ahead = leads[seen.binding] - leads[binding];
-            match self.place(seen, (group, binding), axes[binding], time) {
-                Place::Near(low, _) if course.down == Some(true) => low + ahead >= 0,
-                Place::Near(_, high) => high + ahead <= 0,
-                _ => false,
-            }
-        })
+            found.push(match self.place(seen, (group, binding), axes[binding], time) {
+                Place::Near(low, high) => Place::Near(low + ahead, high + ahead),
+                other => other,
+            });
+        }
+        found
     }
 
     /// Where a read of a tensor is along an axis.
@@ -279,7 +309,13 @@ impl<'g, 'm> Stages<'g, 'm> {
         let bindings = &self.groups.module.groups[group].bindings;
         let extents =
             bindings.iter().zip(axes).map(|(binding, axis)| &binding.axes[*axis].dim.extent);
+        // The segments of a sum begin where it does.
+        let first = match self.groups.shapes[group] {
+            Shape::Sum(_, first) => first,
+            _ => 0,
+        };
         let summed = bindings.first().filter(|_| axes.is_empty()).and_then(end_of_sum);
+        let summed = summed.and_then(|end| end.add_constant(-first).ok());
         let mut ends = extents.cloned().map(MinMax::Value).chain(summed);
         ends.all(|end| is_at_most(&end, &length))
     }
@@ -331,7 +367,7 @@ impl<'g, 'm> Stages<'g, 'm> {
 }
 
 /// Whether an axis is known to be no longer than the shortest segment.
-pub(super) fn is_in_one_segment(extent: &Quasi) -> bool {
+pub(crate) fn is_in_one_segment(extent: &Quasi) -> bool {
     extent.as_constant().is_some_and(|extent| extent <= 1 << SHORTEST)
 }
 
@@ -347,21 +383,20 @@ fn is_at_most(bound: &MinMax, number: &Quasi) -> bool {
 }
 
 impl Stages<'_, '_> {
-    /// The stages in which what only the sweeps read, at their own time, is computed in the forward
-    /// sweep as well.
+    /// The stages in which what only the sweeps read, at their own time, is computed in a sweep as well: in
+    /// the forward one, or in the backward one if that only waits for the other.
     pub(super) fn with_producers(mut self) -> Self {
-        if self.open.is_some() {
-            return self;
-        }
-        for group in (0..self.stages.len()).rev() {
-            if self.stages[group] == Stage::Before && !self.groups.skipped[group] {
-                self.take_in(group);
+        for group in (0..self.stages.len()).rev().filter(|at| !self.groups.skipped[*at]) {
+            match self.stages[group] {
+                Stage::Before if self.open.is_none() => self.take_in(group, Stage::Forward),
+                Stage::Between => self.take_in(group, Stage::Backward),
+                _ => {}
             }
         }
         self
     }
 
-    fn take_in(&mut self, group: usize) {
+    fn take_in(&mut self, group: usize, sweep: Stage) {
         // How long an open axis is, is known when it ends.
         if self.groups.module.groups[group].until.is_some() {
             return;
@@ -382,15 +417,17 @@ impl Stages<'_, '_> {
                 !binding.axes[*axis].dim.extent.as_constant().is_some_and(short)
             })
         };
+        let down = (sweep == Stage::Forward) == self.down;
         let runs = |course: &&Course| {
-            course.runs(self.down)
+            course.runs(down)
                 && course.axes.len() == bindings.len()
+                && self.ends_in_time(group, &course.axes)
                 && is_long(&course.axes)
                 && self.is_read_near(group, &course.axes)
         };
         if let Some(course) = candidates.iter().find(runs) {
             self.courses[group] = course.clone();
-            self.stages[group] = Stage::Forward;
+            self.stages[group] = sweep;
         }
     }
 

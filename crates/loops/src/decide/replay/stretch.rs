@@ -12,17 +12,19 @@ use einlang_tir::region::{InstKind, Over, Region, Subscript};
 use einlang_tir::types::Ident;
 
 use super::shape::sum_of;
-use super::strides::{by_time, find_strides};
+use super::strides::by_time;
 
 /// Lays out by time what goes in larger steps: the module with that, and its tensors that have gaps now;
 /// nothing if there are none, or if one of them cannot be said by time.
-pub(super) fn stretch_time(module: &Module) -> Option<(Module, Vec<Ident>)> {
-    let steps = find_strides(module);
+pub(super) fn stretch_time(
+    module: &Module,
+    steps: &HashMap<Var, i64>,
+) -> Option<(Module, Vec<Ident>)> {
     if steps.is_empty() {
         return None;
     }
     let mut module = module.clone();
-    let stretched = read_by_time(&mut module, &steps)?;
+    let stretched = read_by_time(&mut module, steps)?;
     let mut groups = std::mem::take(&mut module.groups);
     for binding in groups.iter_mut().flat_map(|group| &mut group.bindings) {
         let mut indices = binding.dims();

@@ -5,6 +5,8 @@
 //!
 //! `EINLANG_CASES=2000 cargo test -p einlang-driver --test checkpoints` tries more programs.
 
+mod forms;
+
 use std::path::Path;
 
 use einlang_driver::run::{Executable, RunOptions};
@@ -27,11 +29,14 @@ const INPUTS: &[(&str, &str)] = &[
 /// a part of time, whose terms have other places in segments.
 const IN_LANES: &[&str] = &[
     "batch",
+    "batch_outside",
     "blocks",
+    "coarse",
     "every_tenth",
     "grid3",
     "guarded_grid",
     "layers",
+    "layers_of_input",
     "lstm",
     "open_guarded",
     "parts_of_time",
@@ -165,7 +170,8 @@ fn memory_grows_with_the_root_of_the_steps() {
 
 #[test]
 fn memory_grows_with_the_root_in_other_orders_and_steps() {
-    for name in ["ahead", "blocks", "every_tenth", "layers", "short_rows"] {
+    let names = ["ahead", "batch_outside", "blocks", "coarse", "every_tenth", "layers"];
+    for name in names.into_iter().chain(["layers_of_input", "short_rows"]) {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/checkpoint");
         let path = folder.join(format!("{name}.ein"));
         let text = std::fs::read_to_string(path).expect("a program");
@@ -349,4 +355,29 @@ fn random_recurrences_give_the_same_values() {
         });
     }
     assert!(n_smaller > n_programs / 2, "only {n_smaller} of {n_programs} used checkpoints");
+}
+
+#[test]
+fn random_forms_keep_little_and_give_the_same_values() {
+    let wanted = std::env::var("EINLANG_CASES").ok().and_then(|text| text.parse().ok());
+    for seed in 0..wanted.unwrap_or(40_u64) {
+        let mut source = Source::from_seed(seed);
+        let (text, rounded) = forms::random_form(&mut source);
+        let plan = source.pick(&["binomial:1", "binomial:3", "budget:30000"]);
+        built(&text, |executable| {
+            let (few, _) = run(executable, &text, 12, "none");
+            let (oracle, _) = run_on(Backend::Oracle, executable, &text, 12, "none");
+            assert!(near(&few, &oracle), "{seed}: {few:?}, {oracle:?}\n{text}");
+            for steps in [12, 700, 4096] {
+                let (wanted, full) = run(executable, &text, steps, "none");
+                for checkpoint in ["sqrt", plan] {
+                    let (found, least) = run(executable, &text, steps, checkpoint);
+                    let equal = same(&found, &wanted, rounded);
+                    assert!(equal, "{seed}, {checkpoint}, {steps}:\n{text}");
+                    let little = steps < 4096 || 2 * least < full;
+                    assert!(little, "{seed}, {checkpoint}: {least} of {full} bytes:\n{text}");
+                }
+            }
+        });
+    }
 }
