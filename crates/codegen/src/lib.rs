@@ -115,7 +115,7 @@ impl Llvm {
         Some(object)
     }
 
-    fn keep(&self, key: &str, object: &Object) {
+    fn keep_object(&self, key: &str, object: &Object) {
         if let Some(cache) = &self.cache {
             cache.put(key, &object.to_bytes());
         }
@@ -142,7 +142,7 @@ impl Llvm {
                     Some(object) => object,
                     None => {
                         let (object, _) = made(&|_| Quality::Quick)?;
-                        self.keep(&of_quick, &object);
+                        self.keep_object(&of_quick, &object);
                         object
                     }
                 };
@@ -171,11 +171,11 @@ impl Llvm {
             None => made(&choose)?,
         };
         if quality == Quality::Thorough {
-            self.keep(key, &object);
+            self.keep_object(key, &object);
             return thorough(object);
         }
         if !again {
-            self.keep(&of_quick, &object);
+            self.keep_object(&of_quick, &object);
         }
         let n_instructions = object.n_instructions;
         let (code, promise) = Code::improved_later(quick(object)?, n_instructions, &self.counts);
@@ -253,6 +253,16 @@ impl NativeCompiler for Llvm {
         }
     }
 
+    fn recall(&self, key: &str) -> Option<Vec<u8>> {
+        self.cache.as_ref()?.get(&beside(key))
+    }
+
+    fn keep(&self, key: &str, value: &[u8]) {
+        if let Some(cache) = &self.cache {
+            cache.put(&beside(key), value);
+        }
+    }
+
     fn settle(&self) {
         self.later.settle();
     }
@@ -260,6 +270,11 @@ impl NativeCompiler for Llvm {
     fn end(&self, in_any_case: bool) -> bool {
         self.later.end(in_any_case)
     }
+}
+
+/// The key of what others keep, who are of this version too.
+fn beside(key: &str) -> String {
+    format!("{} {}\n{key}", env!("CARGO_PKG_VERSION"), env!("EINLANG_PLANS"))
 }
 
 /// How many threads compile one kernel.

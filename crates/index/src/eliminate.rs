@@ -23,6 +23,7 @@ use crate::var::{Var, VarKind};
 
 mod equality;
 mod inequality;
+mod memo;
 mod parts;
 
 pub(crate) use parts::near;
@@ -153,7 +154,10 @@ pub(crate) fn feasible(set: &Set, budget: &mut Budget) -> Result<bool> {
         return Ok(!set.is_nothing());
     }
     for part in parts::parts(set).iter().filter(|part| !part.is_box()) {
-        if !feasible_system(System::new(part, &part.vars())?, budget)? {
+        let find = |part: &Set, budget: &mut Budget| {
+            feasible_system(System::new(part, &part.vars())?, budget)
+        };
+        if !memo::recalled(part, budget, find)? {
             return Ok(false);
         }
     }

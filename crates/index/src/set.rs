@@ -167,6 +167,13 @@ impl Set {
         self.replace(&mut |v| (v == var).then(|| value.clone()))
     }
 
+    /// The set with other variables, which are in the same order.
+    pub(crate) fn renamed(&self, name: &dyn Fn(Var) -> Var) -> Set {
+        let all = |list: &[Affine]| list.iter().map(|affine| affine.renamed(name)).collect();
+        let mods = self.mods.iter().map(|of| Congruence { expr: of.expr.renamed(name), ..*of });
+        Set { eqs: all(&self.eqs), ges: all(&self.ges), mods: mods.collect() }
+    }
+
     /// True when `var` occurs.
     pub fn mentions(&self, var: Var) -> bool {
         self.affines().any(|a| a.mentions(var))

@@ -41,9 +41,10 @@ fn an_empty_cache_is_shown_and_cleared() {
         command.env("EINLANG_CACHE_DIR", "kept");
         Answer::of(&command.output().expect("the binary starts")).ends_with(0)
     };
-    let shown = "folder: kept\nkernels: 0\nbytes: 0 of at most 268435456\ntuned schedules: 0\n";
+    let shown =
+        "folder: kept\nkernels and plans: 0\nbytes: 0 of at most 268435456\ntuned schedules: 0\n";
     assert_eq!(answer("info").stdout, shown);
-    assert_eq!(answer("clear").stderr, "removed 0 kernels (0 bytes)\n");
+    assert_eq!(answer("clear").stderr, "removed 0 kernels and plans (0 bytes)\n");
 }
 
 #[test]
