@@ -6,7 +6,8 @@
 //! variables, so no answer depends on what was asked before.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+
+use rustc_hash::FxHashMap;
 
 use crate::budget::Budget;
 use crate::error::Result;
@@ -17,7 +18,7 @@ use crate::var::Var;
 const MOST: usize = 1 << 14;
 
 /// Answers and what they cost.
-type Known = HashMap<Set, (bool, u64)>;
+type Known = FxHashMap<Set, (bool, u64)>;
 
 thread_local! {
     static KNOWN: RefCell<Known> = RefCell::default();
