@@ -30,20 +30,37 @@ pub(crate) struct Planned {
     pub(crate) kernel: Kernel,
 }
 
-/// Plans a module, or finds its plan with the maker of its code.
+/// Where the plan of a module is kept.
+#[derive(Debug)]
+pub(crate) struct Shelf<'k> {
+    pub(crate) keeper: &'k dyn NativeCompiler,
+    /// All that planning depends on but the shapes of the call.
+    pub(crate) key: String,
+}
+
+impl<'k> Shelf<'k> {
+    pub(crate) fn of(
+        keeper: &'k dyn NativeCompiler,
+        module: &Module,
+        choices: &Choices,
+    ) -> Shelf<'k> {
+        Shelf { keeper, key: key(module, choices) }
+    }
+}
+
+/// Plans a module, or finds its plan.
 pub(crate) fn planned(
     module: &Module,
     choices: &Choices,
-    keeper: Option<&dyn NativeCompiler>,
+    shelf: Option<&Shelf<'_>>,
 ) -> Result<Planned, NotLowered> {
-    let Some(keeper) = keeper else {
-        return plan(module, choices)
-            .map(|Plan { schedule, kernel, .. }| Planned { schedule, kernel });
+    let Some(Shelf { keeper, key: of_any }) = shelf else {
+        let Plan { schedule, kernel, .. } = plan(module, choices)?;
+        return Ok(Planned { schedule, kernel });
     };
-    let of_any = key(module, choices);
     let of_shapes = || format!("{of_any}\nshapes {:?}\n", shapes(choices));
     let text_of = |key: &str| String::from_utf8(keeper.recall(key)?).ok();
-    let mut found = text_of(&of_any);
+    let mut found = text_of(of_any);
     if found.as_deref() == Some(OF_SHAPES) {
         found = text_of(&of_shapes());
     }
@@ -55,16 +72,16 @@ pub(crate) fn planned(
     let text = write(&planned, module);
     match follows_shapes {
         true => {
-            keeper.keep(&of_any, OF_SHAPES.as_bytes());
+            keeper.keep(of_any, OF_SHAPES.as_bytes());
             keeper.keep(&of_shapes(), text.as_bytes());
         }
-        false => keeper.keep(&of_any, text.as_bytes()),
+        false => keeper.keep(of_any, text.as_bytes()),
     }
     Ok(planned)
 }
 
 /// All that planning depends on but the shapes of the call.
-pub(crate) fn key(module: &Module, choices: &Choices) -> String {
+fn key(module: &Module, choices: &Choices) -> String {
     let Choices { storage, checked, schedules, checkpoint, shapes: _ } = choices;
     let mut key = format!("plan {storage:?} {checkpoint:?} checked {checked}\n");
     for schedule in schedules.iter().filter(|schedule| schedule.module == module.name) {
@@ -221,6 +238,12 @@ mod tests {
         module
     }
 
+    /// Plans with a keeper.
+    fn kept(module: &Module, choices: &Choices, keeper: &Keeper) -> Planned {
+        let shelf = Shelf::of(keeper, module, choices);
+        planned(module, choices, Some(&shelf)).expect("it can be planned")
+    }
+
     fn of_shapes(shapes: &[Vec<i64>]) -> Choices {
         Choices { shapes: shapes.to_vec(), ..Choices::default() }
     }
@@ -242,9 +265,9 @@ mod tests {
                 of_shapes(&[vec![9, 3]]),
             ] {
                 let fresh = planned(&module, &choices, None).expect("it can be planned");
-                let first = planned(&module, &choices, Some(&keeper)).expect("it can be planned");
+                let first = kept(&module, &choices, &keeper);
                 keeper.n_written();
-                let found = planned(&module, &choices, Some(&keeper)).expect("it was kept");
+                let found = kept(&module, &choices, &keeper);
                 assert_eq!(keeper.n_written(), 0);
                 assert_eq!([told(&first), told(&found)], [told(&fresh), told(&fresh)]);
                 assert!(found.kernel.buffers.iter().any(|buffer| buffer.loc.0.is_some()));
@@ -256,7 +279,7 @@ mod tests {
     fn shapes_matter_where_a_plan_follows_them() {
         let (keeper, made) = (Keeper::default(), |keeper: &Keeper, text: &str, shape: &[i64]| {
             let choices = of_shapes(&[shape.to_vec()]);
-            let found = planned(&module(text), &choices, Some(keeper)).expect("it can be planned");
+            let found = kept(&module(text), &choices, keeper);
             let fresh = planned(&module(text), &choices, None).expect("it can be planned");
             assert_eq!(told(&found), told(&fresh));
             keeper.n_written()
@@ -272,18 +295,18 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_planned_again() {
         let (module, keeper) = (module(SUMS), Keeper::default());
-        let right = told(&planned(&module, &Choices::default(), Some(&keeper)).expect("a plan"));
+        let right = told(&kept(&module, &Choices::default(), &keeper));
         let cut = |n: usize| move |text: &mut Vec<u8>| text.truncate(n);
         let length = keeper.kept.lock().expect("nobody failed").values().map(Vec::len).max();
         for n in (0..length.unwrap_or(0).saturating_sub(2)).step_by(7) {
             keeper.change(cut(n));
             keeper.n_written();
-            let found = planned(&module, &Choices::default(), Some(&keeper)).expect("a plan");
+            let found = kept(&module, &Choices::default(), &keeper);
             assert_eq!((told(&found), keeper.n_written()), (right.clone(), 1), "{n} bytes");
         }
         for wrong in ["of shapes\n", "places 7\nschedule 0\n", "\u{fffd}"] {
             keeper.change(|text| wrong.as_bytes().clone_into(text));
-            let found = planned(&module, &Choices::default(), Some(&keeper)).expect("a plan");
+            let found = kept(&module, &Choices::default(), &keeper);
             assert_eq!(told(&found), right);
         }
     }

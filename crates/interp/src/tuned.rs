@@ -13,7 +13,6 @@ use einlang_loops::plan::Choices;
 use einlang_loops::schedule::Schedule;
 use einlang_tir::module::Module;
 
-use crate::native::NativeCompiler;
 use crate::planned::{Planned, planned};
 
 /// Who remembers schedules.
@@ -51,17 +50,12 @@ impl Tuned {
         tuned.into_iter().chain([choices.clone()]).collect()
     }
 
-    /// Plans a module by the first of these choices that is legal, and says which.
-    pub(crate) fn plan(
-        &self,
-        module: &Module,
-        choices: &Choices,
-        keeper: Option<&dyn NativeCompiler>,
-    ) -> Result<(Planned, Choices), String> {
+    /// Plans a module by the first of these choices that is legal.
+    pub(crate) fn plan(&self, module: &Module, choices: &Choices) -> Result<Planned, String> {
         let mut refused = String::new();
         for choices in self.choices(module, choices) {
-            match planned(module, &choices, keeper) {
-                Ok(planned) => return Ok((planned, choices)),
+            match planned(module, &choices, None) {
+                Ok(planned) => return Ok(planned),
                 Err(not) => refused = not.why,
             }
         }

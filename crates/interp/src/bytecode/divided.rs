@@ -12,13 +12,12 @@ use einlang_tir::module::Module;
 
 use super::breathe::breathe;
 use super::wider::{Undivided, Wider};
-use crate::native::NativeCompiler;
 use crate::options::Options;
-use crate::planned::{self, Planned};
+use crate::planned::{self, Planned, Shelf, planned};
 use crate::profile::{Marked, marked};
 
-/// The shortest text of a kernel that is kept divided, in bytes.
-const LARGE: usize = 1 << 14;
+/// The shortest text of a module that is kept divided, in bytes.
+const LARGE: usize = 1 << 12;
 
 /// What says that something is left to one thread, in the text that is kept, and what says that nothing is.
 const SOME_LEFT: &str = "some left\n";
@@ -40,58 +39,69 @@ pub(super) fn divided(
     choices: &Choices,
     options: &Options,
 ) -> Result<Divided, String> {
-    if let Some(keeper) = keeper(options) {
-        let each = options.tuned.choices(module, choices);
-        let mut kept = each.iter().filter_map(|choices| {
-            let text = keeper.recall(&key(module, choices, options))?;
-            read(std::str::from_utf8(&text).ok()?, module, choices)
-        });
-        if let Some(found) = kept.next() {
+    let mut refused = String::new();
+    for choices in options.tuned.choices(module, choices) {
+        let shelf = shelf(module, &choices, options);
+        let large = shelf.as_ref().filter(|shelf| shelf.key.len() >= LARGE);
+        if let Some(found) = large.and_then(|shelf| find(module, &choices, options, shelf)) {
             return Ok(found);
         }
+        match planned(module, &choices, shelf.as_ref()) {
+            Ok(planned) => return Ok(make(planned, module, &choices, options, large)),
+            Err(not) => refused = not.why,
+        }
     }
-    let (planned, chosen) = plan(module, choices, options)?;
+    Err(refused)
+}
+
+/// Divides the loops of a plan, and keeps that.
+fn make(
+    mut planned: Planned,
+    module: &Module,
+    choices: &Choices,
+    options: &Options,
+    shelf: Option<&Shelf<'_>>,
+) -> Divided {
+    breathe(&mut planned.kernel);
     let marked = options.profile.as_ref().map(|_| {
         let (mut with, parts) = marked(&planned.kernel, &planned.schedule);
         divide(&mut with, &planned.schedule, choices, options);
         (with, parts)
     });
-    let Planned { mut schedule, kernel: undivided } = planned;
-    let mut kernel = undivided.clone();
-    let left = divide(&mut kernel, &schedule, choices, options);
-    schedule.alone |= !left.is_empty() && !has_teams(&kernel);
-    let flag = if left.is_empty() { NONE_LEFT } else { SOME_LEFT };
-    let planned = Planned { schedule, kernel };
-    if let Some(keeper) = keeper(options) {
-        let text = planned::write(&planned, module);
-        if text.len() >= LARGE {
-            keeper.keep(&key(module, &chosen, options), format!("{flag}{text}").as_bytes());
-        }
+    let undivided = planned.kernel.clone();
+    let left = divide(&mut planned.kernel, &planned.schedule, choices, options);
+    planned.schedule.alone |= !left.is_empty() && !has_teams(&planned.kernel);
+    if let Some(shelf) = shelf {
+        let flag = if left.is_empty() { NONE_LEFT } else { SOME_LEFT };
+        let text = format!("{flag}{}", planned::write(&planned, module));
+        shelf.keeper.keep(&key(shelf, choices, options), text.as_bytes());
     }
     let wider = (!left.is_empty()).then(|| Wider::of(Undivided { kernel: undivided, left }));
-    Ok(Divided { kernel: planned.kernel, schedule: planned.schedule, wider, marked })
+    Divided { kernel: planned.kernel, schedule: planned.schedule, wider, marked }
 }
 
-/// What is divided by `divided`, and what is left then.
+/// What was divided for the same choices before.
+fn find(
+    module: &Module,
+    choices: &Choices,
+    options: &Options,
+    shelf: &Shelf<'_>,
+) -> Option<Divided> {
+    let text = shelf.keeper.recall(&key(shelf, choices, options))?;
+    read(std::str::from_utf8(&text).ok()?, module, choices)
+}
+
+/// What is divided by `divided` for choices that were found there, and what is left then.
 pub(super) fn undivided(
     module: &Module,
     choices: &Choices,
     options: &Options,
-) -> Result<Undivided, String> {
-    let (Planned { schedule, kernel }, _) = plan(module, choices, options)?;
+) -> Option<Undivided> {
+    let shelf = shelf(module, choices, options);
+    let Planned { schedule, mut kernel } = planned(module, choices, shelf.as_ref()).ok()?;
+    breathe(&mut kernel);
     let left = divide(&mut kernel.clone(), &schedule, choices, options);
-    Ok(Undivided { kernel, left })
-}
-
-/// Plans a module; long loops are cut. Which choices were taken.
-fn plan(
-    module: &Module,
-    choices: &Choices,
-    options: &Options,
-) -> Result<(Planned, Choices), String> {
-    let (mut planned, chosen) = options.tuned.plan(module, choices, keeper(options))?;
-    breathe(&mut planned.kernel);
-    Ok((planned, chosen))
+    Some(Undivided { kernel, left })
 }
 
 fn divide(
@@ -106,16 +116,16 @@ fn divide(
     }
 }
 
-/// Who keeps plans. Whoever measures wants to know where everything was written, which is not kept.
-fn keeper(options: &Options) -> Option<&dyn NativeCompiler> {
-    options.native.as_ref().filter(|_| options.profile.is_none()).map(|native| &*native.0)
+/// Where plans are kept. Whoever measures wants to know where everything was written, which is not kept.
+fn shelf<'o>(module: &Module, choices: &Choices, options: &'o Options) -> Option<Shelf<'o>> {
+    let native = options.native.as_ref().filter(|_| options.profile.is_none())?;
+    Some(Shelf::of(&*native.0, module, choices))
 }
 
 /// All that a divided kernel depends on.
-fn key(module: &Module, choices: &Choices, options: &Options) -> String {
+fn key(shelf: &Shelf<'_>, choices: &Choices, options: &Options) -> String {
     let (is_shared, least) = (options.threads.most > 1, options.threads.least_work);
-    let plan = planned::key(module, choices);
-    format!("divided {is_shared} {least} {:?}\n{plan}", choices.shapes)
+    format!("divided {is_shared} {least} {:?}\n{}", choices.shapes, shelf.key)
 }
 
 /// What was kept.

@@ -122,7 +122,7 @@ impl Compiled {
         let Some(native) = options.native.as_ref().filter(|_| options.backend == Backend::Native)
         else {
             let Planned { kernel, schedule } = match options.backend {
-                Backend::Native => options.tuned.plan(module, choices, None)?.0,
+                Backend::Native => options.tuned.plan(module, choices)?,
                 _ => planned(module, choices, None).map_err(|not| not.why)?,
             };
             return Compiled::registers(kernel, schedule, choices, None);

@@ -62,7 +62,7 @@ impl Wider {
         }
         let again = || {
             let (module, choices) = &**self.from.as_ref()?;
-            undivided(module, choices, options).ok()
+            undivided(module, choices, options)
         };
         let Undivided { kernel, left } = self.of.get_or_init(again).as_ref()?;
         let least = options.threads.least_work;
