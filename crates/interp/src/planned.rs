@@ -173,13 +173,19 @@ mod tests {
       yield 0.0f32;
     }
     clause { [t, j] : t >= 1 and t <= n and j >= 0 and j < m } {
-      %0: f32 = read h[t - 1, j] proved;
+      %0: f32 = read h[t - 1, m - j - 1] proved;
       %1: f32 = read a[t - 1, j] proved;
       %2: f32 = add %0, %1;
       yield %2;
     }
   }
-  output h;
+  binding out: f32[i < m] {
+    clause { [i] : i >= 0 and i < m } {
+      %3: f32 = read h[n, i] proved;
+      yield %3;
+    }
+  }
+  output out;
 }
 ";
 
