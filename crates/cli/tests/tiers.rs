@@ -10,8 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use einlang_codegen::Llvm;
+use einlang_driver::cache::Cache;
 use einlang_driver::{
-    Backend, Compile, Executable, Kept, Native, Permits, Printer, ProjectIo, RunOptions, Session,
+    Backend, Compile, Executable, Given, Kept, Native, Permits, Printer, ProjectIo, RunOptions,
+    Session, Threads,
 };
 use einlang_source::MemoryWorld;
 
@@ -115,6 +117,27 @@ fn what_is_dropped_is_not_waited_for() {
     assert_eq!(run(&executable, &tiered), right);
     let fresh = options(&native, Compile::Tiered);
     assert_eq!(run(&executable, &fresh), right);
+}
+
+#[test]
+fn plans_that_are_found_serve_other_sizes() {
+    let executable = executable();
+    let folder = tempfile::tempdir().expect("a folder");
+    // Small sizes are left to one thread, and larger ones follow.
+    let in_turn = |llvm: Llvm| {
+        let native = Native(Arc::new(llvm));
+        let mut options = options(&native, Compile::Quick);
+        options.limits.threads = Threads { most: 2, least_work: 60_000 };
+        ["6", "70", "5", "41"].map(|n| {
+            options.inputs = vec![("n".to_owned(), Given::Text(n.to_owned()))];
+            run(&executable, &options)
+        })
+    };
+    let right = in_turn(Llvm::default());
+    for _ in 0..2 {
+        let cache = Cache::new(folder.path().join("kept"), 1 << 28);
+        assert_eq!(in_turn(Llvm::with_cache(cache)), right);
+    }
 }
 
 /// A folder with the program, and a cache.

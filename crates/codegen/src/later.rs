@@ -34,7 +34,11 @@ pub fn leave(code: u8) -> ! {
 }
 
 /// Work to be done later.
-pub(crate) struct Later {
+pub(crate) struct Later(Handle);
+
+/// Where work is handed in, which is dropped once the end has come.
+#[derive(Clone)]
+pub(crate) struct Handle {
     shared: Arc<Shared>,
     /// The process that it belongs to.
     process: u32,
@@ -69,7 +73,7 @@ impl fmt::Debug for Later {
 
 impl Default for Later {
     fn default() -> Later {
-        Later { shared: Arc::default(), process: std::process::id() }
+        Later(Handle { shared: Arc::default(), process: std::process::id() })
     }
 }
 
@@ -101,9 +105,8 @@ impl Shared {
     }
 }
 
-impl Later {
-    /// Whether work would be done.
-    pub(crate) fn is_ours(&self) -> bool {
+impl Handle {
+    fn is_ours(&self) -> bool {
         self.process == std::process::id()
     }
 
@@ -134,6 +137,18 @@ impl Later {
             }
         }
     }
+}
+
+impl Later {
+    /// Whether work would be done.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.0.is_ours()
+    }
+
+    /// What others hand their work to.
+    pub(crate) fn handle(&self) -> Handle {
+        self.0.clone()
+    }
 
     /// Waits until there is nothing to do.
     pub(crate) fn settle(&self) {
@@ -147,7 +162,7 @@ impl Later {
             return true;
         }
         let dropped = {
-            let mut state = self.shared.state();
+            let mut state = self.0.shared.state();
             state.closed = true;
             let (again, dropped): (VecDeque<Job>, VecDeque<Job>) =
                 std::mem::take(&mut state.jobs).into_iter().partition(|job| job.again);
@@ -159,13 +174,13 @@ impl Later {
             let is_wanted = |again| again || in_any_case || !state.jobs.is_empty();
             state.running.is_some_and(is_wanted)
         });
-        self.shared.state().running.is_none()
+        self.0.shared.state().running.is_none()
     }
 
     fn wait(&self, mut condition: impl FnMut(&State) -> bool) {
         if self.is_ours() {
-            let state = self.shared.state();
-            let waited = self.shared.ended.wait_while(state, |state| condition(state));
+            let state = self.0.shared.state();
+            let waited = self.0.shared.ended.wait_while(state, |state| condition(state));
             drop(waited);
         }
     }
@@ -192,7 +207,7 @@ mod tests {
         let (sender, receiver) = mpsc::channel();
         for number in 0..10 {
             let sender = sender.clone();
-            later.push(false, move || {
+            later.handle().push(false, move || {
                 sender.send(number).expect("somebody listens");
                 assert_ne!(number, 4, "this one fails");
             });
@@ -200,7 +215,7 @@ mod tests {
         later.settle();
         assert_eq!(receiver.try_iter().collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
         assert!(later.end(false));
-        later.push(false, move || sender.send(10).expect("somebody listens"));
+        later.handle().push(false, move || sender.send(10).expect("somebody listens"));
         later.settle();
         assert!(receiver.try_recv().is_err(), "it has ended");
     }
@@ -211,11 +226,11 @@ mod tests {
         let (begun, waits) = mpsc::channel();
         let (go, going) = mpsc::channel::<()>();
         let (sender, receiver) = mpsc::channel::<()>();
-        later.push(false, move || {
+        later.handle().push(false, move || {
             begun.send(()).expect("somebody listens");
             let _ = going.recv();
         });
-        later.push(false, move || drop(sender));
+        later.handle().push(false, move || drop(sender));
         waits.recv().expect("it has begun");
         assert!(!later.end(false), "nobody waits for what is begun");
         assert!(receiver.recv().is_err());
@@ -229,7 +244,7 @@ mod tests {
         let (sender, receiver) = mpsc::channel();
         for number in 0..5 {
             let sender = sender.clone();
-            later.push(true, move || sender.send(number).expect("somebody listens"));
+            later.handle().push(true, move || sender.send(number).expect("somebody listens"));
         }
         assert!(later.end(false));
         assert_eq!(receiver.try_iter().count(), 5);

@@ -41,7 +41,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::thread;
 
 use einlang_interp::native::{
@@ -115,7 +115,7 @@ impl Llvm {
         Some(object)
     }
 
-    fn keep(&self, key: &str, object: &Object) {
+    fn keep_object(&self, key: &str, object: &Object) {
         if let Some(cache) = &self.cache {
             cache.put(key, &object.to_bytes());
         }
@@ -142,7 +142,7 @@ impl Llvm {
                     Some(object) => object,
                     None => {
                         let (object, _) = made(&|_| Quality::Quick)?;
-                        self.keep(&of_quick, &object);
+                        self.keep_object(&of_quick, &object);
                         object
                     }
                 };
@@ -171,25 +171,30 @@ impl Llvm {
             None => made(&choose)?,
         };
         if quality == Quality::Thorough {
-            self.keep(key, &object);
+            self.keep_object(key, &object);
             return thorough(object);
         }
         if !again {
-            self.keep(&of_quick, &object);
+            self.keep_object(&of_quick, &object);
         }
         let n_instructions = object.n_instructions;
-        let (code, promise) = Code::improved_later(quick(object)?, n_instructions, &self.counts);
-        self.improve(task, key, promise, again);
-        Ok(code)
+        let improve = |promise| self.improvement(task, key, promise, again);
+        Ok(Code::improved_later(quick(object)?, n_instructions, &self.counts, improve))
     }
 
-    /// Makes thorough code of a kernel in the background.
-    fn improve(&self, task: Task<'_>, key: &str, promise: Promise, again: bool) {
-        let Some(Ok(session)) = self.session.get() else { return };
-        let (session, cache) = (Arc::clone(session), self.cache.clone());
+    /// What makes thorough code of a kernel in the background.
+    fn improvement(
+        &self,
+        task: Task<'_>,
+        key: &str,
+        promise: Promise,
+        again: bool,
+    ) -> impl FnOnce() + Send + use<> {
+        let session = self.session().map(Arc::clone);
+        let (cache, later) = (self.cache.clone(), self.later.handle());
         let (kernel, key, name) = (task.kernel.clone(), key.to_owned(), task.name.to_owned());
         let (checked, sanitised) = (task.checked, task.sanitised);
-        self.later.push(again, move || {
+        let make = move || {
             let task = Task { kernel: &kernel, checked, name: &name, sanitised };
             let linked = task.compile(n_compilers(), &|_| Quality::Thorough).and_then(|made| {
                 let (object, _) = made;
@@ -197,10 +202,11 @@ impl Llvm {
                     cache.put(&key, &object.to_bytes());
                     cache.remove(&quick_key(&key));
                 }
-                session.load(&object.codes, &name, object.tables)
+                session?.load(&object.codes, &name, object.tables)
             });
             promise.keep(linked);
-        });
+        };
+        move || later.push(again, make)
     }
 }
 
@@ -253,6 +259,16 @@ impl NativeCompiler for Llvm {
         }
     }
 
+    fn recall(&self, key: &str) -> Option<Vec<u8>> {
+        self.cache.as_ref()?.get(&beside(key))
+    }
+
+    fn keep(&self, key: &str, value: &[u8]) {
+        if let Some(cache) = &self.cache {
+            cache.put(&beside(key), value);
+        }
+    }
+
     fn settle(&self) {
         self.later.settle();
     }
@@ -260,6 +276,11 @@ impl NativeCompiler for Llvm {
     fn end(&self, in_any_case: bool) -> bool {
         self.later.end(in_any_case)
     }
+}
+
+/// The key of what others keep, who are of this version too.
+fn beside(key: &str) -> String {
+    format!("{} {}\n{key}", env!("CARGO_PKG_VERSION"), env!("EINLANG_PLANS"))
 }
 
 /// How many threads compile one kernel.
@@ -304,45 +325,75 @@ impl Task<'_> {
         most: usize,
         choose: &dyn Fn(usize) -> Quality,
     ) -> Result<(Object, Quality), String> {
-        let context = optimise::nameless();
-        let emitted = emit::emit(&context, self.kernel, self.checked).map_err(|no| no.0)?;
-        let n_instructions = share::n_instructions_of(&emitted.module);
-        let quality = choose(n_instructions);
-        let name = &*quality.name(self.name);
-        optimise::rename(&emitted.module, ENTRY, name);
-        let shares = share::shares(&emitted.module, most);
-        let made = |codes| (Object { tables: emitted.tables, codes, n_instructions }, quality);
-        let [first, others @ ..] = &shares[..] else {
-            return Err("there is no function".to_owned());
-        };
-        if others.is_empty() {
-            return Ok(made(vec![optimise::object(&emitted.module, self.sanitised, quality)?]));
-        }
-        let own = |module: &Module<'_>, names: &[String], is_first: bool| {
-            share::keep(module, names, is_first, name);
-            optimise::drop_others(module)?;
-            optimise::object(module, self.sanitised, quality)
-        };
-        let other = |names: &[String]| {
+        let n_helpers = if emit::is_large(self.kernel) { most.saturating_sub(1) } else { 0 };
+        thread::scope(|scope| {
+            // They emit the kernel meanwhile, and learn then which functions are theirs.
+            let mut helpers = Vec::new();
+            for _ in 0..n_helpers {
+                let (sender, receiver) = mpsc::channel::<Share>();
+                let help = move || self.share(&mut || receiver.recv().ok());
+                let builder = thread::Builder::new().stack_size(STACK_BYTES);
+                let thread = builder.spawn_scoped(scope, help);
+                helpers.extend(thread.ok().map(|thread| (sender, thread)));
+            }
             let context = optimise::nameless();
             let emitted = emit::emit(&context, self.kernel, self.checked).map_err(|no| no.0)?;
-            optimise::rename(&emitted.module, ENTRY, name);
-            own(&emitted.module, names, false)
-        };
-        thread::scope(|scope| {
-            let started: Vec<_> = (others.iter())
-                .map(|names| {
-                    let builder = thread::Builder::new().stack_size(STACK_BYTES);
-                    (names, builder.spawn_scoped(scope, || other(names)).ok())
-                })
-                .collect();
-            let mut codes = vec![own(&emitted.module, first, true)?];
-            for (names, thread) in started {
-                // Without another thread this one does it.
-                let made = thread.and_then(|thread| thread.join().ok());
-                codes.push(made.unwrap_or_else(|| other(names))?);
+            let n_instructions = share::n_instructions_of(&emitted.module);
+            let quality = choose(n_instructions);
+            let name = quality.name(self.name).into_owned();
+            optimise::rename(&emitted.module, ENTRY, &name);
+            let shares = share::shares(&emitted.module, 1 + helpers.len());
+            let [first, others @ ..] = &shares[..] else {
+                return Err("there is no function".to_owned());
+            };
+            let mut helped = Vec::new();
+            for ((sender, thread), names) in helpers.into_iter().zip(others) {
+                let share = Share { names: names.clone(), name: name.clone(), quality };
+                let _ = sender.send(share.clone());
+                helped.push((share, thread));
             }
-            Ok(made(codes))
+            let mut codes = vec![match others.is_empty() {
+                true => optimise::object(&emitted.module, self.sanitised, quality)?,
+                false => {
+                    let share = Share { names: first.clone(), name, quality };
+                    self.own(&emitted.module, &share, true)?
+                }
+            }];
+            for (share, thread) in helped {
+                // Without the other thread this one does it.
+                let made = thread.join().ok().flatten();
+                let made = made.or_else(|| self.share(&mut || Some(share.clone())));
+                codes.push(made.ok_or("a share is missing")??);
+            }
+            Ok((Object { tables: emitted.tables, codes, n_instructions }, quality))
         })
     }
+
+    /// The object of a share of the kernel, which is known once the kernel is emitted; nothing if there is none.
+    fn share(&self, which: &mut dyn FnMut() -> Option<Share>) -> Option<Result<Vec<u8>, String>> {
+        let context = optimise::nameless();
+        let emitted = emit::emit(&context, self.kernel, self.checked).map_err(|no| no.0);
+        let share = which()?;
+        Some(emitted.and_then(|emitted| {
+            optimise::rename(&emitted.module, ENTRY, &share.name);
+            self.own(&emitted.module, &share, false)
+        }))
+    }
+
+    /// The object of a share of a module.
+    fn own(&self, module: &Module<'_>, share: &Share, is_first: bool) -> Result<Vec<u8>, String> {
+        share::keep(module, &share.names, is_first, &share.name);
+        optimise::drop_others(module)?;
+        optimise::object(module, self.sanitised, share.quality)
+    }
+}
+
+/// The part of a kernel that one thread compiles.
+#[derive(Clone)]
+struct Share {
+    /// The names of its functions.
+    names: Vec<String>,
+    /// The name of the function of the kernel.
+    name: String,
+    quality: Quality,
 }

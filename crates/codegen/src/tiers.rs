@@ -9,6 +9,7 @@
 //! where thorough code cannot be made, the quick one stays, and that is counted.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -116,6 +117,27 @@ struct Quick {
     cost: Duration,
     /// How many nanoseconds it ran so far.
     spent: AtomicU64,
+    /// Begins to make what takes its place.
+    begin: Begin,
+}
+
+/// What begins to make thorough code, once.
+#[derive(Default)]
+struct Begin(Mutex<Option<Box<dyn FnOnce() + Send>>>);
+
+impl fmt::Debug for Begin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Begin").finish_non_exhaustive()
+    }
+}
+
+impl Begin {
+    fn now(&self) {
+        let begin = self.0.lock().ok().and_then(|mut begin| begin.take());
+        if let Some(begin) = begin {
+            begin();
+        }
+    }
 }
 
 /// Thorough code that is being made.
@@ -142,15 +164,18 @@ impl Code {
     /// Code that was made quickly and stays.
     pub(crate) fn quick(first: Linked, counts: &Arc<Counts>) -> Code {
         let (counts, spent) = (Arc::clone(counts), AtomicU64::new(0));
-        Code { first, quick: Some(Quick { counts, better: None, cost: Duration::MAX, spent }) }
+        let (cost, begin) = (Duration::MAX, Begin::default());
+        Code { first, quick: Some(Quick { counts, better: None, cost, spent, begin }) }
     }
 
-    /// Code that was made quickly of so many instructions until the promise is kept.
-    pub(crate) fn improved_later(
+    /// Code that was made quickly of so many instructions until the promise is kept. Who keeps it is asked to
+    /// begin when the first call ends, which needs all processors, or when somebody waits.
+    pub(crate) fn improved_later<F: FnOnce() + Send + 'static>(
         first: Linked,
         n_instructions: usize,
         counts: &Arc<Counts>,
-    ) -> (Code, Promise) {
+        begin: impl FnOnce(Promise) -> F,
+    ) -> Code {
         let better = Arc::new(Better {
             made: OnceLock::new(),
             lock: Mutex::new(()),
@@ -160,13 +185,16 @@ impl Code {
         let (promised, counts) = (Arc::clone(&better), Arc::clone(counts));
         let promise = Promise { better: promised, counts: Arc::clone(&counts) };
         let (cost, spent) = (cost(n_instructions), AtomicU64::new(0));
-        let quick = Quick { counts, better: Some(better), cost, spent };
-        (Code { first, quick: Some(quick) }, promise)
+        let begin = Begin(Mutex::new(Some(Box::new(begin(promise)))));
+        let quick = Quick { counts, better: Some(better), cost, spent, begin };
+        Code { first, quick: Some(quick) }
     }
 
     /// Waits for thorough code.
     pub(crate) fn settle(&self) {
-        if let Some(better) = self.quick.as_ref().and_then(|quick| quick.better.as_ref()) {
+        let Some(quick) = &self.quick else { return };
+        if let Some(better) = &quick.better {
+            quick.begin.now();
             better.wait(|| true);
         }
     }
@@ -179,8 +207,11 @@ impl Quick {
         if better.made.get().is_none() {
             let spent = Duration::from_nanos(self.spent.load(Ordering::Relaxed));
             let is_long = || machine.work().is_none_or(|work| lost(work) > self.cost);
-            if (spent > self.cost || is_long()) && !better.wait(|| machine.tick_at_once(0)) {
-                return Err(Ended::Refused);
+            if spent > self.cost || is_long() {
+                self.begin.now();
+                if !better.wait(|| machine.tick_at_once(0)) {
+                    return Err(Ended::Refused);
+                }
             }
         }
         Ok(better.made.get().and_then(Option::as_ref))
@@ -231,6 +262,7 @@ impl NativeKernel for Code {
         let start = Instant::now();
         let ended = self.first.run(machine);
         quick.spent.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        quick.begin.now();
         ended
     }
 }

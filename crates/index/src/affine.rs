@@ -185,6 +185,12 @@ impl Affine {
         Ok(sum)
     }
 
+    /// The expression with other variables, which are in the same order.
+    pub(crate) fn renamed(&self, name: &dyn Fn(Var) -> Var) -> Affine {
+        let terms = self.terms.iter().map(|&(var, c)| (name(var), c)).collect();
+        Affine { terms, constant: self.constant }
+    }
+
     /// The value at a point.
     pub fn eval(&self, value: &dyn Fn(Var) -> i64) -> Result<i128> {
         self.terms.iter().try_fold(i128::from(self.constant), |sum, &(var, c)| {

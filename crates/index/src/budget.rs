@@ -23,6 +23,11 @@ impl Budget {
         Budget { left: WORK }
     }
 
+    /// How many units are left.
+    pub(crate) fn left(&self) -> u64 {
+        self.left
+    }
+
     /// Pays `units`, or gives up.
     pub(crate) fn pay(&mut self, units: usize) -> Result<()> {
         match self.left.checked_sub(units as u64) {

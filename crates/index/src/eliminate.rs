@@ -23,6 +23,7 @@ use crate::var::{Var, VarKind};
 
 mod equality;
 mod inequality;
+mod memo;
 mod parts;
 
 pub(crate) use parts::near;
@@ -152,8 +153,20 @@ pub(crate) fn feasible(set: &Set, budget: &mut Budget) -> Result<bool> {
     if set.is_nothing() || set.is_box() {
         return Ok(!set.is_nothing());
     }
-    for part in parts::parts(set).iter().filter(|part| !part.is_box()) {
-        if !feasible_system(System::new(part, &part.vars())?, budget)? {
+    memo::recalled(set, budget, feasible_in_groups)
+}
+
+/// The same, part by part.
+fn feasible_in_groups(set: &Set, budget: &mut Budget) -> Result<bool> {
+    let parts = parts::parts(set);
+    let alone =
+        |part: &Set, budget: &mut Budget| feasible_system(System::new(part, &part.vars())?, budget);
+    for part in parts.iter().filter(|part| !part.is_box()) {
+        let holds = match parts.len() {
+            1 => alone(part, budget)?,
+            _ => memo::recalled(part, budget, alone)?,
+        };
+        if !holds {
             return Ok(false);
         }
     }

@@ -141,7 +141,9 @@ impl Set {
         if other.is_everything() || self.is_nothing() {
             return Ok(self.clone());
         }
-        Set::new(self.constraints().chain(other.constraints()))
+        let eqs = [&self.eqs[..], &other.eqs[..]].concat();
+        let ges = [&self.ges[..], &other.ges[..]].concat();
+        Set::from_parts(eqs, ges, [&self.mods[..], &other.mods[..]].concat())
     }
 
     /// The points where the constraint holds as well.
@@ -149,7 +151,13 @@ impl Set {
         if self.is_nothing() {
             return Ok(Set::nothing());
         }
-        Set::new(self.constraints().chain([constraint]))
+        let Set { mut eqs, mut ges, mut mods } = self.clone();
+        match constraint {
+            Constraint::Eq(a) => eqs.push(a),
+            Constraint::Ge(a) => ges.push(a),
+            Constraint::Mod(c) => mods.push(c),
+        }
+        Set::from_parts(eqs, ges, mods)
     }
 
     /// The set with every variable replaced at once.
@@ -165,6 +173,13 @@ impl Set {
             return Ok(self.clone());
         }
         self.replace(&mut |v| (v == var).then(|| value.clone()))
+    }
+
+    /// The set with other variables, which are in the same order.
+    pub(crate) fn renamed(&self, name: &dyn Fn(Var) -> Var) -> Set {
+        let all = |list: &[Affine]| list.iter().map(|affine| affine.renamed(name)).collect();
+        let mods = self.mods.iter().map(|of| Congruence { expr: of.expr.renamed(name), ..*of });
+        Set { eqs: all(&self.eqs), ges: all(&self.ges), mods: mods.collect() }
     }
 
     /// True when `var` occurs.

@@ -13,6 +13,7 @@
 //! | [`show`] | printing, format specifications, JSON |
 //! | [`io`] | the world of a running program, as a trait |
 //! | [`options`], `kept` | limits and modes; code that is kept between runs |
+//! | `planned` | plans that are kept between processes |
 //! | [`stop`] | why an evaluation stopped, as data |
 //!
 //! Invariants: the oracle knows no schedule, and nothing opens a file; no module, program or input makes
@@ -27,6 +28,7 @@ pub mod list;
 pub mod native;
 pub mod options;
 pub mod oracle;
+mod planned;
 pub mod profile;
 pub mod report;
 mod scalar;

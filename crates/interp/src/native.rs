@@ -38,6 +38,14 @@ pub trait NativeCompiler: fmt::Debug + Send + Sync {
     /// The object of a kernel whose function has this name, for a linker, or why there is none.
     fn object(&self, kernel: &Kernel, name: &str) -> Result<NativeObject, String>;
 
+    /// What [`NativeCompiler::keep`] kept under this key, if it is still there.
+    fn recall(&self, _key: &str) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Keeps something beside the code, if anything is kept, for processes of the same version.
+    fn keep(&self, _key: &str, _value: &[u8]) {}
+
     /// Waits until no code is being made in the background.
     fn settle(&self) {}
 

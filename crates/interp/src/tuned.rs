@@ -9,9 +9,11 @@ use std::sync::Arc;
 
 use einlang_loops::checkpoint::Checkpoint;
 use einlang_loops::decide::Storage;
-use einlang_loops::plan::{Choices, Plan, plan};
+use einlang_loops::plan::Choices;
 use einlang_loops::schedule::Schedule;
 use einlang_tir::module::Module;
+
+use crate::planned::{Planned, planned};
 
 /// Who remembers schedules.
 pub trait Schedules: Debug + Send + Sync {
@@ -37,21 +39,27 @@ impl Tuned {
         Some(Schedule { module: module.name.clone(), alone: false, ..found })
     }
 
-    /// Plans a module by what was found for it, if anything was and it is legal, or else as it would be.
-    pub(crate) fn plan(&self, module: &Module, choices: &Choices) -> Result<Plan, String> {
+    /// The choices by which a module is planned, the best first: by what was found for it, if anything was,
+    /// and as it would be.
+    pub(crate) fn choices(&self, module: &Module, choices: &Choices) -> Vec<Choices> {
         let is_given = choices.schedules.iter().any(|schedule| schedule.module == module.name);
         let is_usual = choices.storage == Storage::Window
             && matches!(choices.checkpoint, Checkpoint::Budget(_));
-        if is_usual
-            && !is_given
-            && let Some(found) = self.find(module)
-        {
-            let tuned = Choices { schedules: vec![found], ..choices.clone() };
-            if let Ok(plan) = plan(module, &tuned) {
-                return Ok(plan);
+        let found = if is_usual && !is_given { self.find(module) } else { None };
+        let tuned = found.map(|found| Choices { schedules: vec![found], ..choices.clone() });
+        tuned.into_iter().chain([choices.clone()]).collect()
+    }
+
+    /// Plans a module by the first of these choices that is legal.
+    pub(crate) fn plan(&self, module: &Module, choices: &Choices) -> Result<Planned, String> {
+        let mut refused = String::new();
+        for choices in self.choices(module, choices) {
+            match planned(module, &choices, None) {
+                Ok(planned) => return Ok(planned),
+                Err(not) => refused = not.why,
             }
         }
-        plan(module, choices).map_err(|not| not.why)
+        Err(refused)
     }
 }
 

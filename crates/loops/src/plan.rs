@@ -10,8 +10,9 @@ use einlang_tir::types::Ident;
 use crate::checkpoint::Checkpoint;
 use crate::decide::{
     Along, Illegal, Prepared, Storage, cut_strips, decide, decide_along_time, divide_cases,
-    expect_sizes, find_replays, fuse_steps, fuse_terms, is_in_one_segment, join_producers,
-    join_rows, prepare_sweeps, prove_legal, run_extremes, store_functions, stream_sums, widen_sums,
+    expect_sizes, find_replays, follows_sizes, fuse_steps, fuse_terms, is_in_one_segment,
+    join_producers, join_rows, prepare_sweeps, prove_legal, run_extremes, store_functions,
+    stream_sums, widen_sums,
 };
 use crate::delay::delay_updates;
 use crate::factor::factor_contractions;
@@ -60,6 +61,8 @@ pub struct Plan {
     pub schedule: Schedule,
     /// The loop IR.
     pub kernel: Kernel,
+    /// Whether other shapes of the inputs could give another plan.
+    pub follows_shapes: bool,
 }
 
 /// Plans a module.
@@ -198,6 +201,7 @@ fn finish(
     choices: &Choices,
     held: Held,
 ) -> Result<Plan, NotLowered> {
+    let follows_shapes = follows_sizes(&module, &schedule);
     if schedule.fma == Fma::Steps && !choices.checked {
         fuse_terms(&mut module, &schedule);
     }
@@ -210,7 +214,7 @@ fn finish(
         _ => {}
     }
     improve(&mut kernel, &schedule);
-    Ok(Plan { module, schedule, kernel })
+    Ok(Plan { module, schedule, kernel, follows_shapes })
 }
 
 /// A module with the clauses and sums that its schedule is decided for.

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &CacheArgs, shell: &Shell) -> Result<Exit, Stop> {
             let n_tuned = tuned().map_or(0, |store| store.cache().contents().n_entries);
             let (folder, limit) = (cache.folder().display(), cache.limit());
             shell.terminal.print(&format!(
-                "folder: {folder}\nkernels: {n_entries}\nbytes: {bytes} of at most {limit}\n\
+                "folder: {folder}\nkernels and plans: {n_entries}\nbytes: {bytes} of at most {limit}\n\
                  tuned schedules: {n_tuned}\n"
             ))?;
         }
@@ -63,7 +63,9 @@ fn clear(cache: &Cache, shell: &Shell) -> Result<(), Stop> {
                 0 => String::new(),
                 n => format!(" and {n} tuned schedules"),
             };
-            shell.terminal.summary(&format!("removed {n_entries} kernels ({bytes} bytes){tuned}"));
+            shell
+                .terminal
+                .summary(&format!("removed {n_entries} kernels and plans ({bytes} bytes){tuned}"));
             Ok(())
         }
         Err(error) => {

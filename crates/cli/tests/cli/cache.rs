@@ -41,9 +41,10 @@ fn an_empty_cache_is_shown_and_cleared() {
         command.env("EINLANG_CACHE_DIR", "kept");
         Answer::of(&command.output().expect("the binary starts")).ends_with(0)
     };
-    let shown = "folder: kept\nkernels: 0\nbytes: 0 of at most 268435456\ntuned schedules: 0\n";
+    let shown =
+        "folder: kept\nkernels and plans: 0\nbytes: 0 of at most 268435456\ntuned schedules: 0\n";
     assert_eq!(answer("info").stdout, shown);
-    assert_eq!(answer("clear").stderr, "removed 0 kernels (0 bytes)\n");
+    assert_eq!(answer("clear").stderr, "removed 0 kernels and plans (0 bytes)\n");
 }
 
 #[test]
@@ -102,4 +103,43 @@ fn runs_may_share_it() {
         runs.into_iter().map(|run| run.join().expect("it ran")).collect()
     });
     assert!(outputs.iter().all(|output| *output == outputs[0] && !output.is_empty()));
+}
+
+#[test]
+fn what_is_missing_is_made_again() {
+    if !cfg!(feature = "native") {
+        return;
+    }
+    let sandbox = Sandbox::with("p.ein", PROGRAM);
+    let right = run(&sandbox, &[]).stdout;
+    let all = fs::read_dir(sandbox.path("kept")).expect("a folder").flatten();
+    let paths: Vec<_> = all.map(|entry| entry.path()).collect();
+    assert!(paths.len() > 2, "there are kernels and plans");
+    // A plan may be left without its code, and code without its plan.
+    for path in &paths {
+        fs::remove_file(path).expect("it is there");
+        assert_eq!(run(&sandbox, &[]).stdout, right);
+    }
+}
+
+#[test]
+fn plans_that_are_found_know_where_tensors_were_defined() {
+    if !cfg!(feature = "native") {
+        return;
+    }
+    let text = "let x[i in 0..n] = i as f32;\nprint(sum[i](x[i] * x[n - 1 - i]));\n";
+    let sandbox = Sandbox::new();
+    let too_much = |before: &str| {
+        fs::write(sandbox.path("p.ein"), format!("input n: i32 = 4000000;\n{before}{text}"))
+            .expect("a file");
+        let args = ["run", "p.ein", "--backend", "native", "--max-memory", "1M"];
+        let mut command = sandbox.command(&args);
+        command.env("EINLANG_CACHE_DIR", sandbox.path("kept"));
+        Answer::of(&command.output().expect("the binary starts")).ends_with(1).stderr
+    };
+    let first = too_much("");
+    assert!(first.contains("p.ein:2:1"), "{first}");
+    assert_eq!(too_much(""), first);
+    let moved = too_much("// a remark\n");
+    assert!(moved.contains("p.ein:3:1"), "{moved}");
 }

@@ -42,6 +42,12 @@ impl<'c> Slots<'c> {
     }
 }
 
+/// Whether the surroundings know where a buffer that has memory lies, and its extents; the same for all that
+/// one piece may be called with.
+fn is_viewed(of: &Buffer) -> bool {
+    !of.stack && of.dims.iter().all(|dim| dim.layout != Layout::Open)
+}
+
 impl<'c> Emit<'c, '_> {
     /// All that changes about a buffer: where its elements and marks lie, and its extents.
     pub(super) fn described(&self, buffer: usize) -> Result<Vec<BasicValueEnum<'c>>> {
@@ -53,6 +59,52 @@ impl<'c> Emit<'c, '_> {
         }
         for extent in &slots.extents {
             all.push(self.builder.build_load(self.i64_type(), *extent, "extent")?);
+        }
+        Ok(all)
+    }
+
+    /// What a piece is told about a buffer: its number, where the surroundings know it, for that is less
+    /// code than all that changes about it.
+    pub(super) fn told(&self, buffer: usize) -> Result<Vec<BasicValueEnum<'c>>> {
+        match is_viewed(&self.kernel.buffers[buffer]) {
+            true => Ok(vec![self.i64(buffer as i64).into()]),
+            false => self.described(buffer),
+        }
+    }
+
+    /// Sets up the slots of a buffer in a piece by what that was told.
+    pub(super) fn take_told(
+        &mut self,
+        buffer: usize,
+        outer: &Slots<'c>,
+        told: &mut dyn Iterator<Item = BasicValueEnum<'c>>,
+    ) -> Result<()> {
+        if !is_viewed(&self.kernel.buffers[buffer]) {
+            return self.take_over(buffer, outer, told);
+        }
+        let missing = || Refused("a buffer is not told".to_owned());
+        let number = told.next().ok_or_else(missing)?.into_int_value();
+        let at = self.mul(number, self.i64(VIEW_WORDS as i64))?;
+        let view = self.element(self.i64_type(), self.field(Field::views)?, at)?;
+        let described = self.seen(buffer, view)?;
+        self.take_over(buffer, outer, &mut described.into_iter())
+    }
+
+    /// All that changes about a buffer, as the surroundings know it.
+    fn seen(&self, buffer: usize, view: PointerValue<'c>) -> Result<Vec<BasicValueEnum<'c>>> {
+        let of = &self.kernel.buffers[buffer];
+        let pointer = self.context.ptr_type(Default::default());
+        let at = |at: u64| {
+            self.builder.build_load(pointer, self.word(view, at)?, "seen").map_err(Refused::from)
+        };
+        let mut all = vec![at(0)?];
+        if of.marks {
+            all.push(at(1)?);
+        }
+        let shape = at(2)?.into_pointer_value();
+        for axis in 0..of.dims.len() {
+            let place = self.word(shape, axis as u64)?;
+            all.push(self.builder.build_load(self.i64_type(), place, "extent")?);
         }
         Ok(all)
     }

@@ -57,6 +57,7 @@ use inkwell::types::{BasicTypeEnum, IntType};
 use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
 
 use self::memory::Slots;
+pub(crate) use self::piece::is_large;
 use self::piece::{Loops, Pieces};
 use crate::frame::Tables;
 use crate::jit::ENTRY;

@@ -31,6 +31,11 @@ const LARGE: usize = 400;
 /// A single loop of fewer statements is no piece where it runs again and again.
 const LEAST: usize = 12;
 
+/// Whether a kernel has pieces.
+pub(crate) fn is_large(kernel: &Kernel) -> bool {
+    weight(&kernel.body, 1) >= LARGE
+}
+
 /// The loops of one function.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Loops {
@@ -55,7 +60,7 @@ pub(super) struct Pieces<'c> {
 impl Pieces<'_> {
     /// The pieces of a kernel.
     pub(super) fn of(kernel: &Kernel) -> Self {
-        let open = weight(&kernel.body, 1) >= LARGE;
+        let open = is_large(kernel);
         let mut alike = HashMap::new();
         if open {
             gather(kernel, &kernel.body, false, &mut alike);

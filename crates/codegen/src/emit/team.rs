@@ -96,7 +96,10 @@ impl<'c> Emit<'c, '_> {
         fields.extend(given.vars.iter().map(|(_, value)| BasicValueEnum::from(*value)));
         fields.extend(given.values.iter().map(|(_, value)| *value));
         for buffer in &given.buffers {
-            fields.extend(self.described(*buffer)?);
+            fields.extend(match first {
+                Some(_) => self.told(*buffer)?,
+                None => self.described(*buffer)?,
+            });
         }
         fields.extend(results.iter().map(|value| self.ty(value.elem).const_zero()));
         let types: Vec<BasicTypeEnum<'c>> = fields.iter().map(|field| field.get_type()).collect();
@@ -244,7 +247,10 @@ impl<'c> Emit<'c, '_> {
             self.buffers.push(slots);
         }
         for buffer in &given.buffers {
-            self.take_over(*buffer, &outer.buffers[*buffer], &mut fields)?;
+            match part.is_piece {
+                true => self.take_told(*buffer, &outer.buffers[*buffer], &mut fields)?,
+                false => self.take_over(*buffer, &outer.buffers[*buffer], &mut fields)?,
+            }
         }
         inside(self)?;
         for (at, value) in part.results.iter().enumerate() {

@@ -8,6 +8,7 @@
 //! | file | owns |
 //! |---|---|
 //! | `breathe.rs` | pieces of long loops, for machine code |
+//! | `divided.rs` | plans with their loops divided among threads, which are kept |
 //! | `wider.rs` | the same code divided among threads, for more work |
 //! | `code.rs` | instructions |
 //! | `compile/` | from loop IR to instructions |
@@ -18,6 +19,7 @@ mod breathe;
 pub(crate) mod buffer;
 mod code;
 mod compile;
+mod divided;
 mod exec;
 pub(crate) mod keys;
 mod pairs;
@@ -28,20 +30,22 @@ use std::sync::{Arc, OnceLock};
 
 use einlang_loops::checkpoint::{Checkpoint, OVER_BUDGET, SHORTER_AXIS};
 use einlang_loops::ir::{Kernel, SiteId, verify};
-use einlang_loops::plan::{Choices, Cut, Plan, plan};
+use einlang_loops::plan::{Choices, Cut};
 use einlang_loops::schedule::{Checkpoints, Schedule};
-use einlang_loops::threads::{divide_work, has_teams, is_bounded, sizes_of, work_of};
+use einlang_loops::threads::{is_bounded, sizes_of, work_of};
 use einlang_tir::module::Module;
 
 use self::buffer::Memory;
 use self::code::Code;
+use self::divided::{Divided, divided};
 pub(crate) use self::exec::LARGEST;
 use self::exec::Machine;
 use self::wider::Wider;
 use crate::host::HostFunctions;
 use crate::native::{Compile, NativeKernel, NativeMachine, Wanted};
 use crate::options::{Backend, Meter, Options};
-use crate::profile::{Marked, marked};
+use crate::planned::{Planned, planned};
+use crate::profile::Marked;
 use crate::report::Ran;
 use crate::stop::Stop;
 use crate::tensor::TensorValue;
@@ -122,60 +126,57 @@ impl Compiled {
     }
 
     fn alone(module: &Module, choices: &Choices, options: &Options) -> Result<Compiled, String> {
-        let Plan { mut kernel, mut schedule, .. } = match options.backend {
-            Backend::Native => options.tuned.plan(module, choices)?,
-            _ => plan(module, choices).map_err(|not| not.why)?,
+        let Some(native) = options.native.as_ref().filter(|_| options.backend == Backend::Native)
+        else {
+            let Planned { kernel, schedule } = match options.backend {
+                Backend::Native => options.tuned.plan(module, choices)?,
+                _ => planned(module, choices, None).map_err(|not| not.why)?,
+            };
+            return Compiled::registers(kernel, schedule, choices, None);
         };
-        let native = options.native.as_ref().filter(|_| options.backend == Backend::Native);
-        if native.is_some() {
-            breathe::breathe(&mut kernel);
-        }
-        let is_shared = native.is_some() && options.threads.most > 1 && !schedule.alone;
-        let divide = |kernel: &mut Kernel| match is_shared {
-            true => divide_work(kernel, options.threads.least_work, &choices.shapes),
-            false => Vec::new(),
-        };
-        let with_marks = options.profile.as_ref().map(|_| marked(&kernel, &schedule));
-        let undivided = is_shared.then(|| kernel.clone());
-        let left = divide(&mut kernel);
-        schedule.alone |= !left.is_empty() && !has_teams(&kernel);
-        let wider = undivided.and_then(|kernel| Wider::new(kernel, left));
-        let problems = if cfg!(debug_assertions) { verify(&kernel) } else { Vec::new() };
-        if let Some(problem) = problems.first() {
-            return Err(format!("{}: {}", problem.invariant, problem.message));
-        }
+        let Divided { kernel, schedule, wider, marked } = divided(module, choices, options)?;
+        hold(&kernel)?;
         let work = || work_of(&kernel, &sizes_of(&kernel, &choices.shapes), iter::empty());
         let work = (options.compile == Compile::Tiered).then(work).flatten();
         let is_bounded = options.compile == Compile::Tiered && is_bounded(&kernel);
         let wanted =
             Wanted { checked: options.checked, compile: options.compile, work, is_bounded };
-        if let (Some(native), Some((mut with, parts))) = (native, with_marks) {
-            divide(&mut with);
-            if let Ok(code) = native.0.compile(&with, wanted) {
-                return Ok(Compiled {
-                    kernel: with,
-                    code: Made::Machine(code),
-                    schedule,
-                    marked: Some(parts),
-                    wider: None,
-                    smaller: None,
-                });
+        if let Some((with, parts)) = marked
+            && let Ok(code) = native.0.compile(&with, wanted)
+        {
+            return Ok(Compiled {
+                kernel: with,
+                code: Made::Machine(code),
+                schedule,
+                marked: Some(parts),
+                wider: None,
+                smaller: None,
+            });
+        }
+        match native.0.compile(&kernel, wanted) {
+            Ok(code) => Ok(Compiled {
+                kernel,
+                code: Made::Machine(code),
+                schedule,
+                marked: None,
+                wider,
+                smaller: None,
+            }),
+            Err(why) => {
+                let why = format!("no machine code: {why}");
+                Compiled::registers(kernel, schedule, choices, Some(why))
             }
         }
-        let why = match native.map(|native| native.0.compile(&kernel, wanted)) {
-            Some(Ok(code)) => {
-                return Ok(Compiled {
-                    kernel,
-                    code: Made::Machine(code),
-                    schedule,
-                    marked: None,
-                    wider,
-                    smaller: None,
-                });
-            }
-            Some(Err(why)) => Some(format!("no machine code: {why}")),
-            None => None,
-        };
+    }
+
+    /// Register code of a kernel, and why it is that, where machine code was wanted.
+    fn registers(
+        kernel: Kernel,
+        schedule: Schedule,
+        choices: &Choices,
+        why: Option<String>,
+    ) -> Result<Compiled, String> {
+        hold(&kernel)?;
         let code = compile::compile(&kernel, choices.checked).map_err(|large| large.0)?;
         let code = Made::Registers(Box::new(code), why);
         Ok(Compiled { kernel, code, schedule, marked: None, wider: None, smaller: None })
@@ -274,4 +275,11 @@ impl Compiled {
         }
         Ok(results)
     }
+}
+
+/// Holds a kernel to the invariants of loop IR, where that is tested.
+fn hold(kernel: &Kernel) -> Result<(), String> {
+    let problems = if cfg!(debug_assertions) { verify(kernel) } else { Vec::new() };
+    let first = problems.first();
+    first.map_or(Ok(()), |first| Err(format!("{}: {}", first.invariant, first.message)))
 }

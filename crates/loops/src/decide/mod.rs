@@ -88,7 +88,7 @@ pub(crate) use replay::{
 };
 pub use rows::join_rows;
 pub use running::run_extremes;
-pub(crate) use small::expect_sizes;
+pub(crate) use small::{expect_sizes, follows_sizes};
 pub use stream::stream_sums;
 pub use strips::cut_strips;
 pub use widen::widen_sums;

@@ -40,10 +40,8 @@ pub(crate) fn expect_sizes(module: &Module, shapes: &[Vec<i64>], schedule: &mut 
     let observers = Observers::of(module);
     let mut sizes: Vec<Var> = Vec::new();
     for group in module.groups.iter().filter(|group| group.until.is_none()) {
-        let first = group.bindings.first().map(|binding| &binding.name);
-        let place = schedule.groups.iter_mut();
-        let mut place = place.filter(|g| g.tensors.first().map(|t| &t.name) == first);
-        let Some(decided) = place.next() else { continue };
+        let place = schedule.groups.iter_mut().find(|decided| is_of(decided, group));
+        let Some(decided) = place else { continue };
         let Some(own) = short_axes(group, decided, &known) else { continue };
         sizes.extend(own.into_iter().filter(|var| !sizes.contains(var)).collect::<Vec<_>>());
         let facts = module.facts();
@@ -77,6 +75,21 @@ pub(crate) fn expect_sizes(module: &Module, shapes: &[Vec<i64>], schedule: &mut 
             schedule.variant.push((name.to_owned(), *value));
         }
     }
+}
+
+/// Whether other sizes could be expected otherwise: there is a recurrence that may be small.
+pub(crate) fn follows_sizes(module: &Module, schedule: &Schedule) -> bool {
+    let small: HashMap<Var, i64> = module.symbols.iter().map(|symbol| (symbol.var, 1)).collect();
+    let decided = |group: &Group| schedule.groups.iter().find(|decided| is_of(decided, group));
+    module.groups.iter().filter(|group| group.until.is_none()).any(|group| {
+        decided(group).is_some_and(|decided| short_axes(group, decided, &small).is_some())
+    })
+}
+
+/// Whether something was decided for this group.
+fn is_of(decided: &GroupSchedule, group: &Group) -> bool {
+    let first = group.bindings.first().map(|binding| &binding.name);
+    decided.tensors.first().map(|tensor| &tensor.name) == first
 }
 
 /// The sizes of a recurrence whose axes are all short but for that of its loop.
