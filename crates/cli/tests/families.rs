@@ -142,6 +142,11 @@ fn networks() {
 }
 
 #[test]
+fn cells() {
+    check_at("cell", "slope_x,slope_h,slope_b", &[[3, 17, 2], [2, 5, 0], [5, 16, 9], [1, 1, 1]]);
+}
+
+#[test]
 fn grids() {
     check("grid", "far,plane");
 }
@@ -153,6 +158,11 @@ fn rows_apart() {
         [[34, 256, 3], [64, 256, 5], [33, 512, 2], [16, 128, 4], [1, 256, 1], [0, 256, 2]];
     check_at("grid", "far,plane", &extents);
     check_at("network", "end,slope_w,slope_x", &[[5, 128, 3]]);
+    check_at(
+        "cell",
+        "slope_x,slope_h,slope_b",
+        &[[3, 128, 2], [4, 64, 3], [2, 32, 1], [0, 256, 2]],
+    );
 }
 
 /// One less and one more than strips of each kind have rows, and enough of them for several threads.

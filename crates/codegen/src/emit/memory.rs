@@ -42,12 +42,6 @@ impl<'c> Slots<'c> {
     }
 }
 
-/// Whether the surroundings know where a buffer that has memory lies, and its extents; the same for all that
-/// one piece may be called with.
-fn is_viewed(of: &Buffer) -> bool {
-    !of.stack && of.dims.iter().all(|dim| dim.layout != Layout::Open)
-}
-
 impl<'c> Emit<'c, '_> {
     /// All that changes about a buffer: where its elements and marks lie, and its extents.
     pub(super) fn described(&self, buffer: usize) -> Result<Vec<BasicValueEnum<'c>>> {
@@ -63,10 +57,18 @@ impl<'c> Emit<'c, '_> {
         Ok(all)
     }
 
+    /// Whether the surroundings know where a buffer that has memory lies, and its extents; the same for all that
+    /// one piece may be called with. Of rows that lie apart they know how much memory there is.
+    fn is_viewed(&self, buffer: usize) -> bool {
+        let of = &self.kernel.buffers[buffer];
+        let open = of.dims.iter().any(|dim| dim.layout == Layout::Open);
+        !of.stack && !open && !self.apart[buffer]
+    }
+
     /// What a piece is told about a buffer: its number, where the surroundings know it, for that is less
     /// code than all that changes about it.
     pub(super) fn told(&self, buffer: usize) -> Result<Vec<BasicValueEnum<'c>>> {
-        match is_viewed(&self.kernel.buffers[buffer]) {
+        match self.is_viewed(buffer) {
             true => Ok(vec![self.i64(buffer as i64).into()]),
             false => self.described(buffer),
         }
@@ -79,7 +81,7 @@ impl<'c> Emit<'c, '_> {
         outer: &Slots<'c>,
         told: &mut dyn Iterator<Item = BasicValueEnum<'c>>,
     ) -> Result<()> {
-        if !is_viewed(&self.kernel.buffers[buffer]) {
+        if !self.is_viewed(buffer) {
             return self.take_over(buffer, outer, told);
         }
         let missing = || Refused("a buffer is not told".to_owned());

@@ -151,7 +151,10 @@ impl<'c> Emit<'c, '_> {
         }
         let (of, offsets) = self.with_variables(of);
         let known = |var| self.known.get(&var).copied();
-        let Some(pattern) = pattern_of(&of, self.kernel, &known) else { return Ok(false) };
+        let Some(mut pattern) = pattern_of(&of, self.kernel, &known) else { return Ok(false) };
+        // Strides follow from extents and from whether there is room between rows.
+        let apart = pattern.buffers.iter().map(|b| i64::from(self.apart[b.0 as usize]));
+        pattern.key.extend(apart);
         let is_here = |buffer: &BufferId| self.is_on_stack(buffer.0 as usize);
         let is_missing = |var| !self.vars.contains_key(var) && !offsets.contains_key(var);
         if pattern.buffers.iter().any(is_here) || pattern.vars.iter().any(is_missing) {
