@@ -12,8 +12,8 @@ use inkwell::values::IntValue;
 
 use super::{Emit, Result};
 
-/// Rows and planes of a multiple of so many bytes are moved apart.
-const ALIKE: i64 = 1024;
+/// Rows and planes of a multiple of so many bytes are moved apart; in tests nearly all, for theirs are short.
+const ALIKE: i64 = if cfg!(debug_assertions) { 32 } else { 1024 };
 
 /// By so many bytes: a cache line, so that rows begin with one as they did.
 const ROOM: i64 = 64;
@@ -34,10 +34,15 @@ pub(super) fn may_be_apart(kernel: &Kernel) -> Vec<bool> {
     let inputs = 0..kernel.n_inputs;
     let outputs = kernel.outputs.iter().map(|output| output.0 as usize);
     let mut seen: Vec<usize> = inputs.chain(outputs).collect();
-    each_stmt(&kernel.body, &mut |stmt| {
-        if let Stmt::Copy { to, from } = stmt {
-            seen.extend([to.0 as usize, from.0 as usize]);
-        }
+    each_stmt(&kernel.body, &mut |stmt| match stmt {
+        Stmt::Copy { to, from } => seen.extend([to.0 as usize, from.0 as usize]),
+        // Whoever is outside of a team looks up what was allocated in it.
+        Stmt::Team(team) => each_stmt(team, &mut |stmt| {
+            if let Stmt::Alloc(buffer) = stmt {
+                seen.push(buffer.0 as usize);
+            }
+        }),
+        _ => {}
     });
     for number in seen {
         if let Some(fits) = fits.get_mut(number) {
