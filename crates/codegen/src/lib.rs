@@ -291,7 +291,9 @@ fn n_compilers() -> usize {
 /// All that the code of a kernel depends on.
 fn key(kernel: &Kernel, checked: bool) -> Result<String, String> {
     let version = concat!(env!("CARGO_PKG_VERSION"), " ", env!("EINLANG_CODEGEN"));
-    Ok(format!("{version}\n{}\nchecked {checked}\n{kernel}", optimise::target()?))
+    // Code for tests has room between nearly all rows.
+    let tests = cfg!(debug_assertions);
+    Ok(format!("{version} tests {tests}\n{}\nchecked {checked}\n{kernel}", optimise::target()?))
 }
 
 /// The name of the function with this key.

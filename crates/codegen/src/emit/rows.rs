@@ -61,7 +61,7 @@ impl<'c> Emit<'c, '_> {
         let bytes = i64::from(self.kernel.buffers[buffer].elem.bits().max(8) / 8);
         let digits = self.builder.build_and(size, self.i64(ALIKE / bytes - 1), "digits")?;
         let alike = self.compare(IntPredicate::EQ, digits, self.i64(0))?;
-        let more = self.add(size, self.i64(ROOM / bytes))?;
+        let more = self.builder.build_int_add(size, self.i64(ROOM / bytes), "more")?;
         Ok(self.builder.build_select(alike, more, size, "apart")?.into_int_value())
     }
 
@@ -94,7 +94,8 @@ impl<'c> Emit<'c, '_> {
         let some = self.compare(IntPredicate::SGT, n_rows, self.i64(0))?;
         let divisor = self.builder.build_select(some, n_rows, self.i64(1), "rows")?;
         let divisor = divisor.into_int_value();
-        let up = self.add(size, self.add(divisor, self.i64(-1))?)?;
+        let rest = self.builder.build_int_sub(divisor, self.i64(1), "rest")?;
+        let up = self.builder.build_int_add(size, rest, "up")?;
         let longer = self.builder.build_int_signed_div(up, divisor, "longer")?;
         let is_longer = self.compare(IntPredicate::SGT, longer, *last)?;
         let is_longer = self.builder.build_and(some, is_longer, "is_longer")?;

@@ -61,6 +61,10 @@ fn cut(module: &Module, at: usize) -> Option<Module> {
     }
     let mut made = module.clone();
     let names = made.tensor_names();
+    // A field of a record may have that name.
+    if edges.iter().any(|name| names.contains(&edge_of(name))) {
+        return None;
+    }
     let mut cutting = Cutting { module: &mut made, names, group, rows };
     let mut bindings = Vec::new();
     for binding in &group.bindings {
