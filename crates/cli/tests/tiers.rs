@@ -107,6 +107,39 @@ fn who_wants_thorough_code_waits_for_it() {
     assert_eq!(native.0.made(), before, "it was made once, and what is quick did not run again");
 }
 
+/// Contractions: rows and lanes of tiles, and what is left of both; blocks of terms; a sum below a diagonal.
+const CONTRACTIONS: &str = "input n: i32 = 6;
+let a[i in 0..n, k in 0..3 * n] = ((i * 7 + k * 3) % 11) as f32 * 0.3 - 1.3;
+let b[k in 0..3 * n, j in 0..n + 5] = ((k * 5 + j) % 13) as f32 * 0.7 - 3.1;
+let c[i in 0..n, k in 0..n] = ((i + k * 3) % 17) as f64 * 0.11 - 0.6;
+let d[k in 0..n, j in 0..n] = ((k * 2 + j * 5) % 19) as f64 * 0.13 - 0.9;
+let product[i, j] = sum[k](a[i, k] * b[k, j]);
+let crossed[i, j] = sum[k](c[k, i] * d[k, j]) * 0.5;
+let below[i in 0..n, j in 0..n] = sum[k in 0..j](c[i, k] * d[k, j]);
+let squares = sum[i, j](product[i, j] * product[i, j]);
+print(squares, sum[i, j](crossed[i, j]), sum[i, j](below[i, j]));
+print(product[n - 1, n - 1], crossed[0, n - 1], below[n - 1, n - 1], below[0, 1]);
+print([product[i, j] | i in 0..n, j in 0..n + 5, (i * 31 + j) % 41 == 0]);
+print([crossed[i, j] + below[i, j] | i in 0..n, j in 0..n, (i * 31 + j) % 41 == 0]);
+";
+
+#[test]
+fn sums_of_products_are_the_same_bits() {
+    let world = MemoryWorld::new().with("main.ein", CONTRACTIONS);
+    let mut session = Session::new(&world);
+    let file = session.load(Path::new("main.ein")).expect("the program is there");
+    let executable = session.build(file).expect("the program is right");
+    let native = Native(Arc::new(Llvm::default()));
+    for n in ["2", "17", "32", "75", "110"] {
+        let [quick, thorough] = [Compile::Quick, Compile::Thorough].map(|compile| {
+            let mut options = options(&native, compile);
+            options.inputs = vec![("n".to_owned(), Given::Text(n.to_owned()))];
+            run(&executable, &options)
+        });
+        assert_eq!(quick, thorough, "n = {n}");
+    }
+}
+
 #[test]
 fn what_is_dropped_is_not_waited_for() {
     let executable = executable();

@@ -15,6 +15,8 @@ use einlang_tir::constant::Const;
 use einlang_tir::op::Op;
 use einlang_tir::types::{Elem, Ident};
 
+use crate::chains::{Chains, chains};
+
 /// Operations and functions that code asks for by number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tables {
@@ -116,6 +118,8 @@ frame! {
     take: extern "C" fn(*mut c_void, u64, u64, *mut u64) -> i64,
     /// `(env, buffer, extents, bytes per dimension) -> place`
     own: extern "C" fn(*mut c_void, u64, *const i64, *const i64) -> i64,
+    /// `(env, chains) -> done`
+    chains: extern "C" fn(*mut c_void, *const Chains) -> i64,
 }
 
 /// The function of a team: `(frame, argument, number of this thread, number of threads) -> code`.
@@ -168,6 +172,7 @@ impl<'a, 'm> Services<'a, 'm> {
             pass,
             take,
             own,
+            chains,
         }
     }
 

@@ -2,9 +2,11 @@
 //!
 //! | module | owns |
 //! |---|---|
+//! | `chains` | sums of products that need no compiling |
 //! | `emit` | from loop IR to LLVM IR |
 //! | `math` | elementary functions as formulas |
 //! | `optimise` | the host's target, passes, objects |
+//! | `task` | one kernel compiled, from loop IR to objects |
 //! | `share` | large kernels on several processors |
 //! | `tiers` | code that is made quickly first and thoroughly later |
 //! | `later` | what is made in the background, and how a process ends meanwhile |
@@ -25,6 +27,7 @@
 //! Only this crate knows LLVM. `unsafe` is confined to `jit`, `frame`, `team`, `later`, one setting in `optimise` and the one
 //! place that computes addresses (`emit/memory.rs`).
 
+mod chains;
 mod emit;
 mod frame;
 mod jit;
@@ -33,6 +36,7 @@ mod math;
 mod object;
 mod optimise;
 mod share;
+mod task;
 mod team;
 mod tiers;
 mod timed;
@@ -41,7 +45,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, mpsc};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
 use einlang_interp::native::{
@@ -51,12 +55,12 @@ use einlang_loops::ir::Kernel;
 use einlang_runtime::cache::Cache;
 use einlang_runtime::pool::Pool;
 use inkwell::context::Context;
-use inkwell::module::Module;
 
 use self::jit::{ENTRY, Session};
 use self::later::Later;
 pub use self::later::leave;
 use self::object::Object;
+use self::task::{Choice, Task};
 use self::tiers::{Budget, Code, Counts, Promise, Quality};
 pub use timed::{Shown, Timed};
 
@@ -130,8 +134,8 @@ impl Llvm {
             session.load(&object.codes, &Quality::Quick.name(&name), object.tables)
         };
         let task = Task { kernel, checked: wanted.checked, name: &name, sanitised: self.sanitised };
-        let made = |quality: &dyn Fn(usize) -> Quality| {
-            let made = task.compile(n_compilers(), quality)?;
+        let made = |choice: Choice<'_>| {
+            let made = task.compile(n_compilers(), choice)?;
             self.compiled.fetch_add(1, Ordering::Relaxed);
             Ok::<_, String>(made)
         };
@@ -141,7 +145,7 @@ impl Llvm {
                 let object = match self.find(&of_quick) {
                     Some(object) => object,
                     None => {
-                        let (object, _) = made(&|_| Quality::Quick)?;
+                        let (object, _) = made(Choice::Known(Quality::Quick))?;
                         self.keep_object(&of_quick, &object);
                         object
                     }
@@ -152,23 +156,23 @@ impl Llvm {
             _ => {}
         }
         let is_tiered = wanted.compile == Compile::Tiered && self.later.is_ours();
-        let choose = |n: usize| match is_tiered {
-            true => self.budget.choose(n, wanted),
-            false => Quality::Thorough,
+        let choose = |size| self.budget.choose(size, wanted);
+        let choice = match is_tiered {
+            true => Choice::BySize(&choose),
+            false => Choice::Known(Quality::Thorough),
         };
         // What an earlier run made quickly is there at once, and this run makes it better.
         let found =
             self.cache.as_ref().filter(|_| is_tiered).and_then(|cache| cache.get(&of_quick));
         let found = found.and_then(|bytes| Object::from_bytes(&bytes));
-        let is_long = |n: usize| tiers::is_long(wanted, n);
-        let found = found.filter(|object| !is_long(object.n_instructions));
+        let found = found.filter(|object| !tiers::is_long(wanted, object.size));
         let again = found.is_some();
         let (object, quality) = match found {
             Some(object) => {
                 self.from_disk.fetch_add(1, Ordering::Relaxed);
                 (object, Quality::Quick)
             }
-            None => made(&choose)?,
+            None => made(choice)?,
         };
         if quality == Quality::Thorough {
             self.keep_object(key, &object);
@@ -177,9 +181,9 @@ impl Llvm {
         if !again {
             self.keep_object(&of_quick, &object);
         }
-        let n_instructions = object.n_instructions;
+        let size = object.size;
         let improve = |promise| self.improvement(task, key, promise, again);
-        Ok(Code::improved_later(quick(object)?, n_instructions, &self.counts, improve))
+        Ok(Code::improved_later(quick(object)?, size, &self.counts, improve))
     }
 
     /// What makes thorough code of a kernel in the background.
@@ -196,14 +200,15 @@ impl Llvm {
         let (checked, sanitised) = (task.checked, task.sanitised);
         let make = move || {
             let task = Task { kernel: &kernel, checked, name: &name, sanitised };
-            let linked = task.compile(n_compilers(), &|_| Quality::Thorough).and_then(|made| {
-                let (object, _) = made;
-                if let Some(cache) = cache {
-                    cache.put(&key, &object.to_bytes());
-                    cache.remove(&quick_key(&key));
-                }
-                session?.load(&object.codes, &name, object.tables)
-            });
+            let linked =
+                task.compile(n_compilers(), Choice::Known(Quality::Thorough)).and_then(|made| {
+                    let (object, _) = made;
+                    if let Some(cache) = cache {
+                        cache.put(&key, &object.to_bytes());
+                        cache.remove(&quick_key(&key));
+                    }
+                    session?.load(&object.codes, &name, object.tables)
+                });
             promise.keep(linked);
         };
         move || later.push(again, make)
@@ -231,14 +236,16 @@ impl NativeCompiler for Llvm {
 
     fn show(&self, kernel: &Kernel, checked: bool, form: CodeForm) -> Result<String, String> {
         let context = Context::create();
-        let emitted = emit::emit(&context, kernel, checked).map_err(|refused| refused.0)?;
+        let emitted = emit::emit(&context, kernel, checked, Quality::Thorough);
+        let emitted = emitted.map_err(|refused| refused.0)?;
         optimise::rename(&emitted.module, ENTRY, &kernel.name);
         optimise::show(&emitted.module, form)
     }
 
     fn object(&self, kernel: &Kernel, name: &str) -> Result<NativeObject, String> {
         let task = Task { kernel, checked: false, name, sanitised: false };
-        let (Object { tables, mut codes, .. }, _) = task.compile(1, &|_| Quality::Thorough)?;
+        let made = task.compile(1, Choice::Known(Quality::Thorough))?;
+        let (Object { tables, mut codes, .. }, _) = made;
         let code = codes.pop().ok_or("there is no object")?;
         let scalars = tables.scalars.into_iter().map(|of| (of.op, of.elems, of.result));
         Ok(NativeObject {
@@ -308,94 +315,4 @@ fn symbol(key: &str) -> String {
 /// The key of the code that is made quickly.
 fn quick_key(key: &str) -> String {
     format!("quick\n{key}")
-}
-
-/// What is compiled.
-#[derive(Clone, Copy)]
-struct Task<'k> {
-    kernel: &'k Kernel,
-    checked: bool,
-    /// The name of the function, if it is made thoroughly.
-    name: &'k str,
-    sanitised: bool,
-}
-
-impl Task<'_> {
-    /// Compiles a kernel, on several threads where it is large; how, is chosen by its instructions.
-    fn compile(
-        &self,
-        most: usize,
-        choose: &dyn Fn(usize) -> Quality,
-    ) -> Result<(Object, Quality), String> {
-        let n_helpers = if emit::is_large(self.kernel) { most.saturating_sub(1) } else { 0 };
-        thread::scope(|scope| {
-            // They emit the kernel meanwhile, and learn then which functions are theirs.
-            let mut helpers = Vec::new();
-            for _ in 0..n_helpers {
-                let (sender, receiver) = mpsc::channel::<Share>();
-                let help = move || self.share(&mut || receiver.recv().ok());
-                let builder = thread::Builder::new().stack_size(STACK_BYTES);
-                let thread = builder.spawn_scoped(scope, help);
-                helpers.extend(thread.ok().map(|thread| (sender, thread)));
-            }
-            let context = optimise::nameless();
-            let emitted = emit::emit(&context, self.kernel, self.checked).map_err(|no| no.0)?;
-            let n_instructions = share::n_instructions_of(&emitted.module);
-            let quality = choose(n_instructions);
-            let name = quality.name(self.name).into_owned();
-            optimise::rename(&emitted.module, ENTRY, &name);
-            let shares = share::shares(&emitted.module, 1 + helpers.len());
-            let [first, others @ ..] = &shares[..] else {
-                return Err("there is no function".to_owned());
-            };
-            let mut helped = Vec::new();
-            for ((sender, thread), names) in helpers.into_iter().zip(others) {
-                let share = Share { names: names.clone(), name: name.clone(), quality };
-                let _ = sender.send(share.clone());
-                helped.push((share, thread));
-            }
-            let mut codes = vec![match others.is_empty() {
-                true => optimise::object(&emitted.module, self.sanitised, quality)?,
-                false => {
-                    let share = Share { names: first.clone(), name, quality };
-                    self.own(&emitted.module, &share, true)?
-                }
-            }];
-            for (share, thread) in helped {
-                // Without the other thread this one does it.
-                let made = thread.join().ok().flatten();
-                let made = made.or_else(|| self.share(&mut || Some(share.clone())));
-                codes.push(made.ok_or("a share is missing")??);
-            }
-            Ok((Object { tables: emitted.tables, codes, n_instructions }, quality))
-        })
-    }
-
-    /// The object of a share of the kernel, which is known once the kernel is emitted; nothing if there is none.
-    fn share(&self, which: &mut dyn FnMut() -> Option<Share>) -> Option<Result<Vec<u8>, String>> {
-        let context = optimise::nameless();
-        let emitted = emit::emit(&context, self.kernel, self.checked).map_err(|no| no.0);
-        let share = which()?;
-        Some(emitted.and_then(|emitted| {
-            optimise::rename(&emitted.module, ENTRY, &share.name);
-            self.own(&emitted.module, &share, false)
-        }))
-    }
-
-    /// The object of a share of a module.
-    fn own(&self, module: &Module<'_>, share: &Share, is_first: bool) -> Result<Vec<u8>, String> {
-        share::keep(module, &share.names, is_first, &share.name);
-        optimise::drop_others(module)?;
-        optimise::object(module, self.sanitised, share.quality)
-    }
-}
-
-/// The part of a kernel that one thread compiles.
-#[derive(Clone)]
-struct Share {
-    /// The names of its functions.
-    names: Vec<String>,
-    /// The name of the function of the kernel.
-    name: String,
-    quality: Quality,
 }

@@ -7,6 +7,7 @@ use einlang_tir::op::Op;
 use einlang_tir::types::{Elem, Ident};
 
 use crate::frame::{Call, Scalar, Tables};
+use crate::tiers::Size;
 
 /// The line before the objects, with their sizes.
 const OBJECT: &str = "object";
@@ -16,15 +17,17 @@ pub(crate) struct Object {
     pub(crate) tables: Tables,
     /// Objects that are linked together.
     pub(crate) codes: Vec<Vec<u8>>,
-    /// How many instructions it was made from, where each costs the usual time.
-    pub(crate) n_instructions: usize,
+    pub(crate) size: Size,
 }
 
 impl Object {
     /// The object as bytes.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        let (Tables { checked, scalars, calls, n_keys }, n) = (&self.tables, self.n_instructions);
-        let mut text = format!("keys {n_keys}\nchecked {checked}\ninstructions {n}\n");
+        let Tables { checked, scalars, calls, n_keys } = &self.tables;
+        let Size { n_instructions, has_chains } = self.size;
+        let mut text = format!(
+            "keys {n_keys}\nchecked {checked}\ninstructions {n_instructions}\nchains {has_chains}\n"
+        );
         for Scalar { op, elems: [a, b], result } in scalars {
             text += &format!("scalar {} {a} {b} {result}\n", op.name());
         }
@@ -48,7 +51,7 @@ impl Object {
 
     /// The object that bytes hold.
     pub(crate) fn from_bytes(mut bytes: &[u8]) -> Option<Object> {
-        let (mut tables, mut n_instructions) = (Tables::default(), 0);
+        let (mut tables, mut size) = (Tables::default(), Size::default());
         loop {
             let end = bytes.iter().position(|byte| *byte == b'\n')?;
             let line = std::str::from_utf8(&bytes[..end]).ok()?;
@@ -57,12 +60,11 @@ impl Object {
             match word {
                 "keys" => tables.n_keys = rest.parse().ok()?,
                 "checked" => tables.checked = rest.parse().ok()?,
-                "instructions" => n_instructions = rest.parse().ok()?,
+                "instructions" => size.n_instructions = rest.parse().ok()?,
+                "chains" => size.has_chains = rest.parse().ok()?,
                 "scalar" => tables.scalars.push(scalar(rest)?),
                 "call" => tables.calls.push(call(rest)?),
-                OBJECT => {
-                    return Some(Object { tables, codes: codes(rest, bytes)?, n_instructions });
-                }
+                OBJECT => return Some(Object { tables, codes: codes(rest, bytes)?, size }),
                 _ => return None,
             }
         }
@@ -121,11 +123,11 @@ mod tests {
         let none = Ident::new("f");
         tables.calls.push(Call { function: none, args: vec![], results: vec![Elem::U8] });
         let codes = vec![b"\x7fELF\nobject\n\0".to_vec(), b"2".to_vec()];
-        let object = Object { tables, codes, n_instructions: 12 };
+        let object = Object { tables, codes, size: Size { n_instructions: 12, has_chains: true } };
         let read = Object::from_bytes(&object.to_bytes()).expect("it was written here");
         assert_eq!(format!("{:?}", read.tables), format!("{:?}", object.tables));
         assert_eq!(read.codes, object.codes);
-        assert_eq!(read.n_instructions, object.n_instructions);
+        assert_eq!(read.size, object.size);
         let mut cut = object.to_bytes();
         cut.pop();
         assert!(Object::from_bytes(&cut).is_none());

@@ -27,8 +27,9 @@ const BUDGET: Duration = Duration::from_millis(120);
 /// What takes less is always made thoroughly.
 const LEAST: Duration = Duration::from_millis(5);
 
-/// How many times slower quick code is.
+/// How many times slower quick code is, and where its sums of products are called.
 const SLOWER: f64 = 4.0;
+const SLOWER_WITH_CHAINS: f64 = 2.0;
 
 /// How long thorough code takes for a unit of work, in seconds: about what the contractions of `bench` take on two
 /// threads, since whatever has more work than this is most likely one.
@@ -54,15 +55,24 @@ impl Quality {
     }
 }
 
+/// What is known of code before it is made.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Size {
+    /// How many instructions it is made from, where each costs the usual time.
+    pub(crate) n_instructions: usize,
+    /// Whether sums of products are called by what is made quickly.
+    pub(crate) has_chains: bool,
+}
+
 /// How long programs have waited for thorough code.
 #[derive(Debug, Default)]
 pub(crate) struct Budget(AtomicU64);
 
 impl Budget {
-    /// How a kernel of so many instructions is made first.
-    pub(crate) fn choose(&self, n_instructions: usize, wanted: Wanted) -> Quality {
-        let cost = cost(n_instructions);
-        if cost < LEAST || is_long(wanted, n_instructions) {
+    /// How a kernel of such code is made first.
+    pub(crate) fn choose(&self, size: Size, wanted: Wanted) -> Quality {
+        let cost = cost(size);
+        if cost < LEAST || is_long(wanted, size) {
             return Quality::Thorough;
         }
         let within = |spent: u64| {
@@ -76,20 +86,20 @@ impl Budget {
     }
 }
 
-/// Whether the first call had better wait for thorough code of so many instructions: what is not known even then
-/// may be much.
-pub(crate) fn is_long(wanted: Wanted, n_instructions: usize) -> bool {
-    wanted.work.map_or(!wanted.is_bounded, |work| lost(work) > cost(n_instructions))
+/// Whether the first call had better wait for thorough code: what is not known even then may be much.
+pub(crate) fn is_long(wanted: Wanted, size: Size) -> bool {
+    wanted.work.map_or(!wanted.is_bounded, |work| lost(work, size) > cost(size))
 }
 
-/// How long it takes to make code of so many instructions thoroughly.
-fn cost(n_instructions: usize) -> Duration {
-    PER_INSTRUCTION.saturating_mul(n_instructions.try_into().unwrap_or(u32::MAX))
+/// How long it takes to make code thoroughly.
+fn cost(size: Size) -> Duration {
+    PER_INSTRUCTION.saturating_mul(size.n_instructions.try_into().unwrap_or(u32::MAX))
 }
 
 /// How much longer quick code takes for so much work.
-fn lost(work: f64) -> Duration {
-    let seconds = work.max(0.0) * UNIT * (SLOWER - 1.0);
+fn lost(work: f64, size: Size) -> Duration {
+    let slower = if size.has_chains { SLOWER_WITH_CHAINS } else { SLOWER };
+    let seconds = work.max(0.0) * UNIT * (slower - 1.0);
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
 
@@ -113,8 +123,8 @@ struct Quick {
     counts: Arc<Counts>,
     /// What takes its place.
     better: Option<Arc<Better>>,
-    /// What that costs.
-    cost: Duration,
+    /// What that is made from, if it is.
+    size: Size,
     /// How many nanoseconds it ran so far.
     spent: AtomicU64,
     /// Begins to make what takes its place.
@@ -164,15 +174,15 @@ impl Code {
     /// Code that was made quickly and stays.
     pub(crate) fn quick(first: Linked, counts: &Arc<Counts>) -> Code {
         let (counts, spent) = (Arc::clone(counts), AtomicU64::new(0));
-        let (cost, begin) = (Duration::MAX, Begin::default());
-        Code { first, quick: Some(Quick { counts, better: None, cost, spent, begin }) }
+        let (size, begin) = (Size::default(), Begin::default());
+        Code { first, quick: Some(Quick { counts, better: None, size, spent, begin }) }
     }
 
-    /// Code that was made quickly of so many instructions until the promise is kept. Who keeps it is asked to
+    /// Code that was made quickly until the promise is kept. Who keeps it is asked to
     /// begin when the first call ends, which needs all processors, or when somebody waits.
     pub(crate) fn improved_later<F: FnOnce() + Send + 'static>(
         first: Linked,
-        n_instructions: usize,
+        size: Size,
         counts: &Arc<Counts>,
         begin: impl FnOnce(Promise) -> F,
     ) -> Code {
@@ -184,9 +194,9 @@ impl Code {
         });
         let (promised, counts) = (Arc::clone(&better), Arc::clone(counts));
         let promise = Promise { better: promised, counts: Arc::clone(&counts) };
-        let (cost, spent) = (cost(n_instructions), AtomicU64::new(0));
+        let spent = AtomicU64::new(0);
         let begin = Begin(Mutex::new(Some(Box::new(begin(promise)))));
-        let quick = Quick { counts, better: Some(better), cost, spent, begin };
+        let quick = Quick { counts, better: Some(better), size, spent, begin };
         Code { first, quick: Some(quick) }
     }
 
@@ -206,8 +216,9 @@ impl Quick {
         let Some(better) = &self.better else { return Ok(None) };
         if better.made.get().is_none() {
             let spent = Duration::from_nanos(self.spent.load(Ordering::Relaxed));
-            let is_long = || machine.work().is_none_or(|work| lost(work) > self.cost);
-            if spent > self.cost || is_long() {
+            let cost = cost(self.size);
+            let is_long = || machine.work().is_none_or(|work| lost(work, self.size) > cost);
+            if spent > cost || is_long() {
                 self.begin.now();
                 if !better.wait(|| machine.tick_at_once(0)) {
                     return Err(Ended::Refused);
@@ -276,15 +287,19 @@ mod tests {
         Wanted { work, ..Wanted::default() }
     }
 
+    fn sized(n_instructions: usize) -> Size {
+        Size { n_instructions, has_chains: false }
+    }
+
     #[test]
     fn programs_wait_until_the_budget_is_spent() {
         let budget = Budget::default();
         let most = (BUDGET.as_nanos() / PER_INSTRUCTION.as_nanos()) as usize;
-        assert_eq!(budget.choose(most + 1, with(Some(0.0))), Quality::Quick);
-        assert_eq!(budget.choose(most, with(Some(0.0))), Quality::Thorough);
-        assert_eq!(budget.choose(most / 2, with(Some(0.0))), Quality::Quick);
+        assert_eq!(budget.choose(sized(most + 1), with(Some(0.0))), Quality::Quick);
+        assert_eq!(budget.choose(sized(most), with(Some(0.0))), Quality::Thorough);
+        assert_eq!(budget.choose(sized(most / 2), with(Some(0.0))), Quality::Quick);
         assert_eq!(
-            budget.choose(1, with(Some(0.0))),
+            budget.choose(sized(1), with(Some(0.0))),
             Quality::Thorough,
             "too little to do it twice"
         );
@@ -293,13 +308,15 @@ mod tests {
     #[test]
     fn long_calls_wait() {
         let budget = Budget::default();
-        let cost = cost(100_000).as_secs_f64() / UNIT / (SLOWER - 1.0);
-        assert_eq!(budget.choose(100_000, with(Some(cost * 0.9))), Quality::Quick);
-        assert_eq!(budget.choose(100_000, with(Some(cost * 1.1))), Quality::Thorough);
-        assert_eq!(budget.choose(100_000, with(Some(f64::INFINITY))), Quality::Thorough);
-        assert_eq!(budget.choose(100_000, with(None)), Quality::Thorough, "it may be much");
+        let cost = cost(sized(100_000)).as_secs_f64() / UNIT / (SLOWER - 1.0);
+        assert_eq!(budget.choose(sized(100_000), with(Some(cost * 0.9))), Quality::Quick);
+        assert_eq!(budget.choose(sized(100_000), with(Some(cost * 1.1))), Quality::Thorough);
+        let calls = Size { has_chains: true, ..sized(100_000) };
+        assert_eq!(budget.choose(calls, with(Some(cost * 1.1))), Quality::Quick, "it loses less");
+        assert_eq!(budget.choose(sized(100_000), with(Some(f64::INFINITY))), Quality::Thorough);
+        assert_eq!(budget.choose(sized(100_000), with(None)), Quality::Thorough, "it may be much");
         let later = Wanted { is_bounded: true, ..Wanted::default() };
-        assert_eq!(budget.choose(100_000, later), Quality::Quick, "it is known later");
-        assert_eq!(budget.choose(100_000, with(Some(-1.0))), Quality::Quick);
+        assert_eq!(budget.choose(sized(100_000), later), Quality::Quick, "it is known later");
+        assert_eq!(budget.choose(sized(100_000), with(Some(-1.0))), Quality::Quick);
     }
 }

@@ -45,6 +45,9 @@ impl<'c> Emit<'c, '_> {
             self.extreme(fold, &state, width)?;
             return self.end_fold(fold, &state);
         }
+        if self.called_chains(fold, &state.slots)? {
+            return self.end_fold(fold, &state);
+        }
         match &state.sum {
             _ if fold.key.is_some() => self.visits(fold, &state)?,
             Some(sum) if fold.resume.is_none() && fold.ranges.len() == 1 => {

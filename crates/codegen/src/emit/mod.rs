@@ -62,6 +62,7 @@ use self::piece::{Loops, Pieces};
 use crate::frame::Tables;
 use crate::jit::ENTRY;
 use crate::optimise::CHOSEN;
+use crate::tiers::Quality;
 
 /// How much more often a branch goes the usual way.
 const OFTEN: u64 = 1 << 20;
@@ -82,13 +83,16 @@ type Result<T> = std::result::Result<T, Refused>;
 pub(crate) struct Emitted<'c> {
     pub(crate) module: Module<'c>,
     pub(crate) tables: Tables,
+    /// About how many instructions calls stand for.
+    pub(crate) n_spared: usize,
 }
 
-/// Translates a kernel.
+/// Translates a kernel for code of a quality: what it computes is the same, by calls of what exists or not.
 pub(crate) fn emit<'c>(
     context: &'c Context,
     kernel: &Kernel,
     checked: bool,
+    quality: Quality,
 ) -> Result<Emitted<'c>> {
     let module = context.create_module(&kernel.name);
     let pointer = context.ptr_type(Default::default());
@@ -129,6 +133,8 @@ pub(crate) fn emit<'c>(
         wave: None,
         pieces: Pieces::of(kernel),
         loops: Loops::default(),
+        calls_chains: quality == Quality::Quick,
+        n_spared: 0,
         tables: Tables { checked, ..Tables::default() },
     };
     emit.builder.position_at_end(body);
@@ -139,7 +145,7 @@ pub(crate) fn emit<'c>(
     emit.builder.position_at_end(entry);
     emit.builder.build_unconditional_branch(body)?;
     emit.without_passes(function);
-    Ok(Emitted { module: emit.module, tables: emit.tables })
+    Ok(Emitted { module: emit.module, tables: emit.tables, n_spared: emit.n_spared })
 }
 
 /// Whether some loop is to run as lanes or several rounds at once.
@@ -191,6 +197,10 @@ struct Emit<'c, 'k> {
     pieces: Pieces<'c>,
     /// The loops of the function that is being emitted.
     loops: Loops,
+    /// Whether sums of products are called.
+    calls_chains: bool,
+    /// About how many instructions calls stand for.
+    n_spared: usize,
     tables: Tables,
 }
 

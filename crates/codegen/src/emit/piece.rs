@@ -3,6 +3,7 @@
 //! What LLVM does takes longer than in proportion to the size of a function, and nests often do the same
 //! with other tensors: the gates of a cell, the parts of a gradient. So a large kernel is cut at its free
 //! loops, and at folds that run once. A piece is called with what it uses of its surroundings, and nests of the same pattern have one.
+//! A piece that is itself as large as a large kernel is cut further.
 //! What is left is mostly calls and memory; where no loop of it computes anything, it needs no passes.
 //!
 //! Invariant: which loops are pieces depends on the loop IR alone, and changes nothing of what they compute.
@@ -33,7 +34,12 @@ const LEAST: usize = 12;
 
 /// Whether a kernel has pieces.
 pub(crate) fn is_large(kernel: &Kernel) -> bool {
-    weight(&kernel.body, 1) >= LARGE
+    has_pieces(&kernel.body)
+}
+
+/// Whether the loops of a block may be pieces.
+fn has_pieces(block: &Block) -> bool {
+    weight(block, 1) >= LARGE
 }
 
 /// The loops of one function.
@@ -53,6 +59,8 @@ pub(super) struct Pieces<'c> {
     /// For each loose pattern of several loops, the number of the variable for each subscript.
     offsets: HashMap<Vec<i64>, Vec<Option<u32>>>,
     known: HashMap<Vec<i64>, FunctionValue<'c>>,
+    /// How many loops are pieces.
+    n_loops: usize,
     /// How many folds are pieces.
     n_folds: usize,
 }
@@ -81,6 +89,9 @@ fn gather(kernel: &Kernel, block: &Block, inside: bool, alike: &mut Alike) {
         {
             if let Some(pattern) = loose_pattern_of(of, kernel) {
                 alike.entry(pattern.key).or_default().push(pattern.offsets);
+            }
+            if has_pieces(&of.body) {
+                gather(kernel, &of.body, true, alike);
             }
             continue;
         }
@@ -192,7 +203,7 @@ impl<'c> Emit<'c, '_> {
         self.pieces.n_folds += 1;
         let results = fold.results.clone();
         let part = Part { name, is_piece: true, divided: false, given, results };
-        let function = self.as_piece(&part, &types, &|emit| emit.fold(fold))?;
+        let function = self.as_piece(&part, &types, false, &|emit| emit.fold(fold))?;
         self.choose_passes(function, true);
         self.call_piece(function, place)?;
         let ty = self.context.struct_type(&types, false);
@@ -257,22 +268,25 @@ impl<'c> Emit<'c, '_> {
         given: Given<'c>,
         types: &[BasicTypeEnum<'c>],
     ) -> Result<FunctionValue<'c>> {
-        let name = format!("{ENTRY}_piece_{}", self.pieces.known.len());
+        let name = format!("{ENTRY}_piece_{}", self.pieces.n_loops);
+        self.pieces.n_loops += 1;
         let divided = self.threads.is_some_and(|threads| threads.divided);
         let part = Part { name, is_piece: true, divided, given, results: Vec::new() };
-        let function = self.as_piece(&part, types, &|emit| emit.looped(of))?;
+        let further = has_pieces(&of.body);
+        let function = self.as_piece(&part, types, further, &|emit| emit.looped(of))?;
         self.choose_passes(function, super::has_roles_of(of));
         Ok(function)
     }
 
-    /// The function of a piece, in which there are no others.
+    /// The function of a piece, and whether there may be others in it.
     fn as_piece(
         &mut self,
         part: &Part<'c>,
         types: &[BasicTypeEnum<'c>],
+        further: bool,
         inside: &dyn Fn(&mut Self) -> Result<()>,
     ) -> Result<FunctionValue<'c>> {
-        self.pieces.open = false;
+        self.pieces.open = further;
         let made = self.part(part, types, inside);
         self.pieces.open = true;
         let function = made?;

@@ -89,8 +89,8 @@ pub(super) fn source(name: &str, frame: &[&str], functions: &str) -> Result<Stri
             | "add_key" | "sort" | "visit" | "next" | "own" => {
                 ("void (*".to_owned(), format!("(void (*)(void))service_{field}"))
             }
-            // Code in libraries has no teams.
-            "team" | "barrier" | "wave" | "follow" | "pass" | "take" => {
+            // Code in libraries has no teams, and is made thoroughly.
+            "team" | "barrier" | "wave" | "follow" | "pass" | "take" | "chains" => {
                 ("void (*".to_owned(), "0".to_owned())
             }
             other => return Err(other.to_owned()),

@@ -17,14 +17,14 @@ use super::Lanes;
 use crate::emit::{Emit, Refused, Result};
 
 /// A subscript: the same in all lanes, a number and a step, or anything.
-enum Along<'c> {
+pub(super) enum Along<'c> {
     Same(IntValue<'c>),
     Stepped(IntValue<'c>, i64, Quasi),
     Any(VectorValue<'c>),
 }
 
 /// Where the elements of all lanes lie.
-enum Position<'c> {
+pub(super) enum Position<'c> {
     Same(IntValue<'c>),
     /// Beginning here, upwards or downwards by one.
     Run(IntValue<'c>, bool),
@@ -32,7 +32,7 @@ enum Position<'c> {
 }
 
 impl<'c> Emit<'c, '_> {
-    fn along(&mut self, at: &Subscript, width: u32) -> Result<Along<'c>> {
+    pub(super) fn along(&mut self, at: &Subscript, width: u32) -> Result<Along<'c>> {
         match at {
             Subscript::Index(expr) => self.along_index(expr),
             Subscript::Value(operand) => match self.operand(operand)? {
@@ -112,7 +112,12 @@ impl<'c> Emit<'c, '_> {
     }
 
     /// Where the elements lie.
-    fn positions(&mut self, buffer: usize, at: &[Along<'c>], width: u32) -> Result<Position<'c>> {
+    pub(super) fn positions(
+        &mut self,
+        buffer: usize,
+        at: &[Along<'c>],
+        width: u32,
+    ) -> Result<Position<'c>> {
         let dims = &self.kernel.buffers[buffer].dims;
         let unit = dims.iter().rposition(|dim| dim.layout != Layout::Open);
         let mut run = None;

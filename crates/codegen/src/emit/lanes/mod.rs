@@ -10,6 +10,7 @@
 //! | file | owns |
 //! |---|---|
 //! | `steps.rs` | how index expressions change from lane to lane |
+//! | `chains.rs` | sums of products that are called instead of written out |
 //! | `check.rs` | which loops can be emitted like that; the others stay scalar |
 //! | `heads.rs` | where vectors of stencils begin, so that they are aligned |
 //! | `large.rs` | which bodies are emitted once |
@@ -23,6 +24,7 @@
 //! Invariant: lanes never mix, so the number of lanes changes no bit of a result.
 
 mod ahead;
+mod chains;
 mod check;
 mod extremes;
 mod heads;
