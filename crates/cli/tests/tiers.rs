@@ -228,6 +228,40 @@ fn processes_end_while_code_is_being_made() {
 }
 
 #[test]
+fn what_another_version_kept_is_ignored_and_written_again() {
+    let folder = Folder::new();
+    let thorough = ["--compile", "thorough"];
+    let right = folder.run(&thorough).stdout;
+    let entries = || -> Vec<(PathBuf, Vec<u8>)> {
+        let found = std::fs::read_dir(folder.cache()).expect("a cache").flatten();
+        let mut all: Vec<(PathBuf, Vec<u8>)> = found
+            .map(|entry| (entry.path(), std::fs::read(entry.path()).expect("an entry")))
+            .collect();
+        all.sort();
+        all
+    };
+    // Objects and plans alike begin with the version that made them, in the entry as in its key.
+    let version = env!("CARGO_PKG_VERSION").as_bytes();
+    let place = |bytes: &[u8]| bytes.windows(version.len()).position(|part| part == version);
+    let kept = entries();
+    assert!(kept.len() > 1, "an object and a plan at least");
+    for (path, bytes) in &kept {
+        let (mut bytes, at) = (bytes.clone(), place(bytes).expect("a version"));
+        bytes[at..at + version.len()].fill(b'9');
+        std::fs::write(path, bytes).expect("an entry");
+    }
+    let (compiled, found, _) = folder.counts(&thorough);
+    assert!(compiled > 0 && found == 0, "{compiled} compiled, {found} found");
+    let places = |all: &[(PathBuf, Vec<u8>)]| -> Vec<(PathBuf, Option<usize>)> {
+        all.iter().map(|(path, bytes)| (path.clone(), place(bytes))).collect()
+    };
+    assert_eq!(places(&entries()), places(&kept));
+    let output = folder.run(&thorough);
+    assert_eq!(output.stdout, right);
+    assert!(folder.counts(&thorough).0 == 0, "all of it is found again");
+}
+
+#[test]
 fn the_second_run_keeps_thorough_code() {
     let folder = Folder::new();
     let (n, found, quick) = folder.counts(&[]);

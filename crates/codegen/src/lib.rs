@@ -24,7 +24,7 @@
 //! kernel, the processor, the options, and the source of this crate. Code that is made quickly computes the
 //! same bits as code that is made thoroughly, and neither takes the place of the other in a cache.
 //!
-//! Only this crate knows LLVM. `unsafe` is confined to `jit`, `frame`, `team`, `later`, one setting in `optimise` and the one
+//! Only this crate knows LLVM. `unsafe` is confined to `jit`, `frame`, `team`, `later`, `chains`, one setting in `optimise` and the one
 //! place that computes addresses (`emit/memory.rs`).
 
 mod chains;

@@ -13,11 +13,13 @@ use std::time::{Duration, Instant};
 
 use einlang_interp::options::Options as Limits;
 use einlang_interp::tuned::{Schedules, Tuned, text_of};
+use einlang_loops::lower::NotLowered;
 use einlang_loops::plan::{Choices, plan};
-use einlang_loops::schedule::{Schedule, parse_schedules};
+use einlang_loops::schedule::{Schedule, line_of, parse_schedules};
 use einlang_loops::tune::neighbours;
 use einlang_runtime::cache::Cache;
 use einlang_tir::module::Module;
+use einlang_tir::types::Ident;
 
 use crate::run::{Executable, Failure};
 
@@ -165,6 +167,31 @@ fn key(text: &str) -> String {
     format!("tuned 1\n{text}")
 }
 
+/// Why a schedule that was given cannot be used.
+#[derive(Clone, Debug)]
+pub struct Unusable {
+    module: String,
+    tensor: Option<Ident>,
+    why: String,
+}
+
+impl Unusable {
+    /// The line of a file of schedules that says where the tensor lies that this is about, or else where the
+    /// schedule begins; nothing if it is in another file.
+    pub fn line(&self, text: &str) -> Option<usize> {
+        line_of(text, &self.module, self.tensor.as_ref())
+    }
+
+    /// The same as a mistake of the user, at this place.
+    pub fn failure(self, place: Option<&str>) -> Failure {
+        let Unusable { module, why, .. } = self;
+        let place = place.map(|place| format!("{place}: ")).unwrap_or_default();
+        let message = format!("{place}tensor code `{module}`: {why}");
+        let help = "`einlang ir --after decide` prints the schedules of a program".to_owned();
+        Failure::Usage { message, help }
+    }
+}
+
 impl Executable {
     /// Whether a schedule can be used for the module that it names.
     pub fn accepts(&self, schedule: &Schedule) -> bool {
@@ -173,7 +200,7 @@ impl Executable {
 
     /// Whether the schedules that a run is given can be used. What they name would otherwise be evaluated point by
     /// point, which nobody asked for.
-    pub fn check_schedules(&self, limits: &Limits) -> Result<(), Failure> {
+    pub fn check_schedules(&self, limits: &Limits) -> Result<(), Unusable> {
         let choices = Choices {
             storage: limits.storage,
             checked: limits.checked,
@@ -181,20 +208,21 @@ impl Executable {
             ..Choices::default()
         };
         for schedule in &limits.schedules {
-            self.check_schedule(schedule, &choices).map_err(|why| Failure::Usage {
-                message: format!("tensor code `{}`: {why}", schedule.module),
-                help: "`einlang ir --after decide` prints the schedules of a program".to_owned(),
+            self.check_schedule(schedule, &choices).map_err(|not| Unusable {
+                module: schedule.module.clone(),
+                tensor: not.tensor,
+                why: not.why,
             })?;
         }
         Ok(())
     }
 
-    fn check_schedule(&self, schedule: &Schedule, choices: &Choices) -> Result<(), String> {
-        let none =
-            || "a schedule is given for it, but the program has none of this name".to_owned();
+    fn check_schedule(&self, schedule: &Schedule, choices: &Choices) -> Result<(), NotLowered> {
+        let why = "a schedule is given for it, but the program has none of this name";
+        let none = || NotLowered { why: why.to_owned(), tensor: None };
         let module = self.module(&schedule.module).ok_or_else(none)?;
         let choices = Choices { schedules: vec![schedule.clone()], ..choices.clone() };
-        plan(module, &choices).map(|_| ()).map_err(|not| not.why)
+        plan(module, &choices).map(|_| ())
     }
 
     /// The tensor code of this name.

@@ -89,7 +89,8 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
         let found = fitting(in_order(), given, &ctx);
         let found = found.or_else(|no| no.or(fitting(fused(module.clone()), given, &ctx)));
         let illegal = |no: Illegal| {
-            NotLowered::new(format!("the schedule given for it is not legal: {}", no.why))
+            let why = format!("the schedule given for it is not legal: {}", no.why);
+            NotLowered { why, tensor: no.tensor }
         };
         return finish(found.map_err(illegal)?, given.clone(), choices, Held::Nothing);
     }

@@ -109,7 +109,7 @@ pub(crate) fn measure(
             running::watch(&Console::new(Target::Output));
             match executable.check_schedules(&options.limits) {
                 Ok(()) => work(&Measured { executable, options, input }, &session)?,
-                Err(failure) => Err(failure),
+                Err(why) => Err(args.limits.unusable(why)),
             }
         }
         Err(failure) => Err(failure),

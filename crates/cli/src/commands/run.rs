@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use einlang_driver::{
     Checkpoint, Compile, Executable, Failure, Given, Limits, Made, Outcome, Permits, Printer,
     ProjectIo, Ran, Region, Resident, RunOptions, Session, StoragePlan, Tuned, parse_schedules,
-    tune::Store,
+    tune::{Store, Unusable},
 };
 use einlang_source::Diagnostics;
 
@@ -226,6 +226,15 @@ impl LimitArgs {
         Ok(schedules)
     }
 
+    /// Why a schedule cannot be used, with its place in the files that were given.
+    pub(crate) fn unusable(&self, why: Unusable) -> Failure {
+        let place = self.schedule.iter().find_map(|path| {
+            let line = why.line(&std::fs::read_to_string(path).ok()?)?;
+            Some(format!("{}:{line}", path.display()))
+        });
+        why.failure(place.as_deref())
+    }
+
     /// The files that a program in this folder may touch.
     pub(crate) fn permits(&self, folder: &Path) -> Result<Permits, Stop> {
         Permits::new(folder, &self.allow_read, &self.allow_write).map_err(|error| {
@@ -288,7 +297,8 @@ pub(crate) fn run(args: &RunArgs, shell: &Shell) -> Result<Exit, Stop> {
     };
     report(&executable.warnings);
     let options = args.options()?;
-    if let Err(failure) = executable.check_schedules(&options.limits) {
+    if let Err(why) = executable.check_schedules(&options.limits) {
+        let failure = args.limits.unusable(why);
         return told(failure, &format!("run `{}`", input.name()), &session, shell);
     }
     let evaluated = evaluate(args, &input, &executable, &options, shell)?;

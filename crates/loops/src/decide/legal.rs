@@ -9,8 +9,9 @@
 use std::collections::BTreeSet;
 
 use einlang_index::{Domain, Facts};
-use einlang_tir::module::{Group, Module};
+use einlang_tir::module::{Axis, Group, Module};
 use einlang_tir::order::{Dependence, Form, Statement, dependences, find_order};
+use einlang_tir::types::Ident;
 
 use super::along::is_map;
 use super::at_reads::may_be_at_reads;
@@ -25,8 +26,10 @@ use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule};
 /// Why a schedule is not legal for a module.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Illegal {
-    /// One phrase, such as "`h` keeps less than is read".
+    /// One phrase, such as "`h` keeps 1 plane along `t`, and 2 are read".
     pub why: String,
+    /// The tensor that it is about, if it is about one.
+    pub(crate) tensor: Option<Ident>,
     /// Whether it is a schedule of these groups at all.
     fits: bool,
 }
@@ -48,22 +51,25 @@ pub fn is_legal(module: &Module, schedule: &Schedule) -> bool {
 pub(crate) fn prove_legal(module: &Module, schedule: &Schedule) -> Result<(), Illegal> {
     let (facts, observers) = (module.facts(), Observers::of(module));
     let groups = all_groups(module);
-    let not = |fits: bool, why: String| Err(Illegal { why, fits });
+    let not = |fits: bool, why: String, tensor: Option<&Ident>| {
+        Err(Illegal { why, tensor: tensor.cloned(), fits })
+    };
     for group in &groups {
         let first = group.bindings.first();
         if let Some(first) = first.filter(|first| schedule.group(&first.name).is_none()) {
-            return not(false, format!("it says nothing of `{}`", first.name.as_str()));
+            return not(false, format!("it says nothing of `{}`", first.name.as_str()), None);
         }
     }
     if groups.len() != schedule.groups.len() {
         let (has, says) = (groups.len(), schedule.groups.len());
-        return not(false, format!("it is about {says} groups of tensors, and there are {has}"));
+        let why = format!("it is about {says} groups of tensors, and there are {has}");
+        return not(false, why, None);
     }
     let tensors = schedule.groups.iter().flat_map(|group| &group.tensors);
     for tensor in tensors.filter(|tensor| tensor.compute == Compute::AtReads) {
         if !may_be_at_reads(module, &tensor.name) {
-            let name = tensor.name.as_str();
-            return not(true, format!("`{name}` cannot be computed where it is read"));
+            let why = format!("`{}` cannot be computed where it is read", tensor.name.as_str());
+            return not(true, why, Some(&tensor.name));
         }
     }
     if let Some(replay) = schedule.replays.first() {
@@ -73,14 +79,16 @@ pub(crate) fn prove_legal(module: &Module, schedule: &Schedule) -> Result<(), Il
             found == *schedule
         };
         if !found_along(Along::Outermost) && !found_along(Along::Other) {
-            return not(true, "its segments are not those of its trajectories".to_owned());
+            let why = "its segments are not those of its trajectories".to_owned();
+            return not(true, why, None);
         }
     }
     for group in &groups {
         let Some(first) = group.bindings.first() else { continue };
         let Some(of) = schedule.group(&first.name) else { continue };
         if let Some(problem) = find_problem(module, group, of, &observers, &facts) {
-            return not(problem != Problem::Tensors, problem.words(group));
+            let tensor = group.bindings.get(problem.tensor()).map(|binding| &binding.name);
+            return not(problem != Problem::Tensors, problem.words(module, group), tensor);
         }
     }
     Ok(())
@@ -92,24 +100,74 @@ enum Problem {
     Tensors,
     Clauses,
     /// The storage of a tensor, by its number.
-    Storage(usize),
+    Storage(usize, Lost),
     Until,
-    Order,
+    Order(Broken),
+}
+
+/// What is wrong with the storage of a tensor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Lost {
+    /// There are so many planes along an axis; how many are needed, if that is bounded.
+    Planes { axis: usize, kept: i64, needed: Option<i64> },
+    /// There are planes along several axes.
+    Axes,
+    /// All of it is read by others, who do not know of another place.
+    Place,
+}
+
+/// A read that may come before what it reads, in a loop or between phases.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Broken {
+    reader: Statement,
+    writer: Statement,
+    /// The axis of the reader along which the loop goes first.
+    axis: Option<usize>,
 }
 
 impl Problem {
-    fn words(self, group: &Group) -> String {
-        let at = if let Problem::Storage(at) = self { at } else { 0 };
-        let name = group.bindings.get(at).map_or("", |binding| binding.name.as_str());
+    /// The number of the tensor that it is about, or of the first one of its group.
+    fn tensor(self) -> usize {
+        match self {
+            Problem::Storage(at, _) => at,
+            Problem::Order(Broken { reader, .. }) => reader.binding,
+            Problem::Tensors | Problem::Clauses | Problem::Until => 0,
+        }
+    }
+
+    fn words(self, module: &Module, group: &Group) -> String {
+        let name_of =
+            |at: usize| group.bindings.get(at).map_or("", |binding| binding.name.as_str());
+        let (at, name) = (self.tensor(), name_of(self.tensor()));
+        let axis_of = |axis: usize| {
+            let found = group.bindings.get(at).and_then(|binding| binding.axes.get(axis));
+            let coordinate =
+                |axis: &Axis| axis.dim.coord.as_ref().map(|coord| coord.as_str().to_owned());
+            let index = |axis: &Axis| module.vars.names().name(axis.var).map(str::to_owned);
+            found.and_then(|axis| coordinate(axis).or_else(|| index(axis))).unwrap_or_default()
+        };
         match self {
             Problem::Tensors => format!("the group of `{name}` has other tensors or axes"),
             Problem::Clauses => {
                 format!("not every clause of the group of `{name}` occurs once, with its axes")
             }
-            Problem::Storage(_) => format!("`{name}` keeps less than is read of it"),
+            Problem::Storage(_, Lost::Planes { axis, kept, needed }) => {
+                let (axis, planes) = (axis_of(axis), if kept == 1 { "plane" } else { "planes" });
+                let needed = match needed {
+                    Some(needed) => format!("{needed} are needed"),
+                    None => "any number may be needed".to_owned(),
+                };
+                format!("`{name}` keeps {kept} {planes} along `{axis}`, and {needed}")
+            }
+            Problem::Storage(_, Lost::Axes) => format!("`{name}` keeps planes along several axes"),
+            Problem::Storage(_, Lost::Place) => {
+                format!("all of `{name}` is read by others, so it lies as it is")
+            }
             Problem::Until => format!("the outermost loop of `{name}` is not that of its `until`"),
-            Problem::Order => {
-                format!("something in the group of `{name}` runs before what it reads")
+            Problem::Order(Broken { writer, axis, .. }) => {
+                let along = axis.map(|axis| format!(", in the loop along `{}`", axis_of(axis)));
+                let (other, along) = (name_of(writer.binding), along.unwrap_or_default());
+                format!("`{name}` may run before what it reads of `{other}`{along}")
             }
         }
     }
@@ -149,8 +207,8 @@ fn find_problem(
     let private = private_dimensions(group, schedule, &dependences, observers, facts);
     let waves = has_wave(&schedule.nest);
     let kept = schedule.tensors.iter().zip(windows.iter().zip(&private));
-    let mut kept = kept.zip(&group.bindings);
-    let lost = kept.position(|((tensor, (windows, private)), binding)| {
+    let mut kept = kept.zip(&group.bindings).enumerate();
+    let lost = kept.find_map(|(at, ((tensor, (windows, private)), binding))| {
         let enough = |list: &[(usize, i64)], axis: usize, width: i64| {
             list.iter().any(|(at, least)| *at == axis && width >= *least)
         };
@@ -158,26 +216,37 @@ fn find_problem(
         let rings = tensor.storage.iter().enumerate().filter_map(|(axis, layout)| match layout {
             // Threads would meet in what each tile uses for itself.
             Layout::Mod(width) if !waves && enough(private, axis, *width) && stored() => None,
-            Layout::Mod(width) => Some(enough(windows, axis, *width)),
+            Layout::Mod(width) => Some((axis, *width, enough(windows, axis, *width))),
             Layout::Full | Layout::Open => None,
         });
-        let rings: Vec<bool> = rings.collect();
+        let rings: Vec<(usize, i64, bool)> = rings.collect();
         let seen = observers.sees_all_of(&tensor.name);
         let plain = tensor.map.is_empty() && !tensor.stack;
-        !(rings.len() <= 1 && rings.iter().all(|enough| *enough) && (plain || !seen))
+        let lost = match rings.iter().find(|(_, _, enough)| !enough) {
+            Some((axis, kept, _)) => {
+                let needed = windows.iter().filter(|(at, _)| at == axis).map(|(_, least)| *least);
+                Some(Lost::Planes { axis: *axis, kept: *kept, needed: needed.min() })
+            }
+            None if rings.len() > 1 => Some(Lost::Axes),
+            None => (!plain && seen).then_some(Lost::Place),
+        };
+        lost.map(|lost| Problem::Storage(at, lost))
     });
-    if let Some(lost) = lost {
-        return Some(Problem::Storage(lost));
+    if lost.is_some() {
+        return lost;
     }
     if reads_itself_by_data(group) {
         let found = find_order(module, group).ok();
         let same = found.is_some_and(|order| nest_of(group, &order, true) == schedule.nest);
-        return (!same).then_some(Problem::Order);
+        let first = Statement { binding: 0, clause: 0 };
+        let any = dependences.first().map(|any| (any.reader, any.writer));
+        let (reader, writer) = any.unwrap_or((first, first));
+        return (!same).then_some(Problem::Order(Broken { reader, writer, axis: None }));
     }
     if group.until.is_some() && !is_lockstep(group, &schedule.nest) {
         return Some(Problem::Until);
     }
-    (!respects(group, &schedule.nest, dependences, facts)).then_some(Problem::Order)
+    find_broken(group, &schedule.nest, dependences, facts).map(Problem::Order)
 }
 
 /// Whether every clause occurs once, with forms and axes of its rank.
@@ -244,10 +313,19 @@ fn is_lockstep(group: &Group, nest: &Nest) -> bool {
     })
 }
 
-/// Whether every dependence is satisfied by the nest.
-fn respects(group: &Group, nest: &Nest, dependences: Vec<Dependence>, facts: &Facts) -> bool {
+/// A dependence that the nest does not satisfy.
+fn find_broken(
+    group: &Group,
+    nest: &Nest,
+    dependences: Vec<Dependence>,
+    facts: &Facts,
+) -> Option<Broken> {
+    let broken = |dependence: &Dependence, form: Option<&Form>| {
+        let axis = form.and_then(|form| form.coefficients.iter().position(|by| *by != 0));
+        Some(Broken { reader: dependence.reader, writer: dependence.writer, axis })
+    };
     match nest {
-        Nest::Points { .. } => dependences.is_empty(),
+        Nest::Points { .. } => dependences.first().and_then(|first| broken(first, None)),
         Nest::Phases(phases) => {
             let members: Vec<BTreeSet<Statement>> =
                 phases.iter().map(|phase| statements(phase).into_iter().collect()).collect();
@@ -259,10 +337,11 @@ fn respects(group: &Group, nest: &Nest, dependences: Vec<Dependence>, facts: &Fa
                         inside[reader].push(dependence);
                     }
                     (Some(reader), Some(writer)) if writer < reader => {}
-                    _ => return false,
+                    _ => return broken(&dependence, None),
                 }
             }
-            phases.iter().zip(inside).all(|(phase, list)| respects(group, phase, list, facts))
+            let mut each = phases.iter().zip(inside);
+            each.find_map(|(phase, list)| find_broken(group, phase, list, facts))
         }
         Nest::Loop { forms, tile, role, inner } => {
             let form = |s: Statement| forms.iter().find(|form| form.0 == s).map(|form| &form.1);
@@ -270,20 +349,20 @@ fn respects(group: &Group, nest: &Nest, dependences: Vec<Dependence>, facts: &Fa
             for dependence in dependences {
                 let (reader, writer) = (form(dependence.reader), form(dependence.writer));
                 match carried(group, &dependence, reader, writer, facts) {
-                    Carried::Always if role.is_free() => return false,
+                    Carried::Always if role.is_free() => return broken(&dependence, reader),
                     Carried::Always | Carried::Rest(_) if tile.is_some() => rest.push(dependence),
                     Carried::Always => {}
                     Carried::Rest(left) if role.is_free() => {
                         if !stays(group, &dependence, reader, writer, facts) {
-                            return false;
+                            return broken(&dependence, reader);
                         }
                         rest.push(*left);
                     }
                     Carried::Rest(left) => rest.push(*left),
-                    Carried::Never => return false,
+                    Carried::Never => return broken(&dependence, reader),
                 }
             }
-            respects(group, inner, rest, facts)
+            find_broken(group, inner, rest, facts)
         }
     }
 }

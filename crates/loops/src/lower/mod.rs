@@ -67,11 +67,13 @@ use self::bound::Bound;
 pub struct NotLowered {
     /// One phrase, such as "a reduction whose state is a tensor".
     pub why: String,
+    /// The tensor of a given schedule that it is about, if it is about one.
+    pub tensor: Option<Ident>,
 }
 
 impl NotLowered {
     pub(crate) fn new(why: impl Into<String>) -> NotLowered {
-        NotLowered { why: why.into() }
+        NotLowered { why: why.into(), tensor: None }
     }
 }
 

@@ -17,7 +17,7 @@ use einlang_tir::types::Ident;
 
 pub use crate::ir::{Layout, Role};
 pub use replay::{Checkpoints, Keep, Replay, Segment, SweepPart};
-pub use text::parse_schedules;
+pub use text::{line_of, parse_schedules};
 pub(crate) use text::{parse_layout, show_layout};
 
 /// The schedule of a module.

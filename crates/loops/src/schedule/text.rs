@@ -311,3 +311,18 @@ fn parse_nest(cursor: &mut Cursor<'_>, tensors: &[TensorSchedule]) -> Parsed<Nes
         _ => cursor.fail("expected `points`, `phases` or `loop`"),
     })
 }
+/// The line on which schedules say how a tensor of a module is stored, counted from 1; that on which the schedule
+/// of the module begins if they do not, or no tensor is meant.
+pub fn line_of(text: &str, module: &str, tensor: Option<&Ident>) -> Option<usize> {
+    let words = |line: &str, first: &str, name: &str| {
+        let rest = line.trim_start().strip_prefix(first);
+        let rest = rest.and_then(|rest| rest.trim_start().strip_prefix(&show_name(name)[..]));
+        rest.is_some_and(|rest| rest.starts_with([' ', '{']))
+    };
+    let mut lines = text.lines().enumerate();
+    let (begin, _) = lines.find(|(_, line)| words(line, "schedule ", module))?;
+    let mut inside = lines.take_while(|(_, line)| !line.starts_with("schedule "));
+    let of =
+        tensor.and_then(|tensor| inside.find(|(_, line)| words(line, "tensor ", tensor.as_str())));
+    Some(of.map_or(begin, |(line, _)| line) + 1)
+}
