@@ -9,6 +9,7 @@ use inkwell::values::FunctionValue;
 
 use crate::jit::ENTRY;
 use crate::optimise::{is_left_as_it_is, n_instructions};
+use crate::tiers::Quality;
 
 /// Kernels of fewer instructions are compiled by one thread.
 const LARGE: usize = 4000;
@@ -16,12 +17,23 @@ const LARGE: usize = 4000;
 /// How many times quicker functions are that are translated as they are.
 const QUICK: usize = 6;
 
+/// The same in code that is made quickly: there they have fewer vectors, which is all.
+const QUICK_IN_QUICK: usize = 2;
+
 /// The time for a longer function grows with the square of its length.
 const LONG: usize = 6000;
 
 /// How many instructions a module has, where each costs the usual time.
 pub(crate) fn n_instructions_of(module: &Module<'_>) -> usize {
     module.get_functions().map(cost).sum()
+}
+
+/// How many instructions cost as much as a function that is made quickly.
+fn quick_cost(function: FunctionValue<'_>) -> usize {
+    match is_left_as_it_is(function) {
+        true => n_instructions(function) / QUICK_IN_QUICK,
+        false => n_instructions(function),
+    }
 }
 
 /// How many instructions cost as much as a function.
@@ -37,7 +49,8 @@ fn cost(function: FunctionValue<'_>) -> usize {
 
 /// The shares of a module: the names of the functions that belong together. The function of the kernel is in
 /// the first; there is one share if the kernel is small or has no pieces.
-pub(crate) fn shares(module: &Module<'_>, most: usize) -> Vec<Vec<String>> {
+pub(crate) fn shares(module: &Module<'_>, most: usize, quality: Quality) -> Vec<Vec<String>> {
+    let cost = if quality == Quality::Quick { quick_cost } else { cost };
     let mut all: Vec<(usize, String)> = Vec::new();
     let mut first = 0;
     for function in module.get_functions() {

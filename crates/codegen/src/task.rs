@@ -77,7 +77,7 @@ impl Task<'_> {
             let emitted = self.emitted_as(&context, emitted, quality)?;
             let name = quality.name(self.name).into_owned();
             optimise::rename(&emitted.module, ENTRY, &name);
-            let shares = share::shares(&emitted.module, 1 + helpers.len());
+            let shares = share::shares(&emitted.module, 1 + helpers.len(), quality);
             let [first, others @ ..] = &shares[..] else {
                 return Err("there is no function".to_owned());
             };

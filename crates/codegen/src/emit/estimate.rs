@@ -1,6 +1,7 @@
 //! How much work a team has, estimated before it begins as `einlang_loops::threads` does, by what its
 //! bounds are then.
 
+use einlang_index::{MinMax, Var};
 use einlang_loops::ir::{Block, Combine, Loop, Range, Role, Stmt};
 use einlang_loops::threads::{
     EXPONENTIAL, FOLLOW, FUNCTION, MOST_WORK, WAIT, at_once, is_for_wave, is_function,
@@ -61,8 +62,12 @@ impl<'c> Emit<'c, '_> {
                 Stmt::Loop(of) => self.work_of_loop(of)?,
                 Stmt::Fold(fold) => {
                     let mut rounds = ty.const_float(1.0);
-                    for range in &fold.ranges {
-                        let more = self.rounds_of(range)?;
+                    for (at, range) in fold.ranges.iter().enumerate() {
+                        let inside = &fold.ranges[at + 1..];
+                        let matters = matters_to_ranges(range.var, inside)
+                            || matters(range.var, &fold.body)
+                            || matches!(&fold.combine, Combine::Block { block, .. } if matters(range.var, block));
+                        let more = self.rounds_of(range, matters)?;
                         rounds = self.builder.build_float_mul(rounds, more, "rounds")?;
                     }
                     let mut term = self.work(&fold.body)?;
@@ -88,7 +93,7 @@ impl<'c> Emit<'c, '_> {
     }
 
     fn work_of_loop(&mut self, of: &Loop) -> Result<FloatValue<'c>> {
-        let rounds = self.rounds_of(&of.range)?;
+        let rounds = self.rounds_of(&of.range, matters(of.range.var, &of.body))?;
         let part = match of.role {
             Role::Lane(width) => 1.0 / at_once(width, &of.body),
             _ => 1.0,
@@ -101,7 +106,7 @@ impl<'c> Emit<'c, '_> {
         )?;
         let each = match (of.role, of.body.stmts.first()) {
             (Role::Wave, Some(Stmt::Loop(inner))) if of.own.is_divided() => {
-                let tiles = self.rounds_of(&inner.range)?;
+                let tiles = self.rounds_of(&inner.range, false)?;
                 let follow = self.context.f64_type().const_float(FOLLOW);
                 let follow = self.builder.build_float_mul(tiles, follow, "follow")?;
                 self.builder.build_float_sub(each, follow, "each")?
@@ -111,20 +116,50 @@ impl<'c> Emit<'c, '_> {
         Ok(self.builder.build_float_mul(rounds, each, "work")?)
     }
 
-    /// How many rounds a range has; its index gets the middle value.
-    fn rounds_of(&mut self, range: &Range) -> Result<FloatValue<'c>> {
+    /// How many rounds a range has; its index gets the middle value, if that matters.
+    fn rounds_of(&mut self, range: &Range, matters: bool) -> Result<FloatValue<'c>> {
         let (lo, hi) = (self.bound(&range.lo)?, self.bound(&range.hi)?);
         self.known.remove(&range.var);
-        let slot = self.var_slot(range.var)?;
-        let both = self.add(lo, hi)?;
-        let middle = self.builder.build_int_signed_div(both, self.i64(2), "middle")?;
-        self.builder.build_store(slot, middle)?;
+        if matters {
+            let slot = self.var_slot(range.var)?;
+            let both = self.add(lo, hi)?;
+            let middle = self.builder.build_int_signed_div(both, self.i64(2), "middle")?;
+            self.builder.build_store(slot, middle)?;
+        }
         let rounds = self.builder.build_int_nsw_sub(hi, lo, "rounds")?;
         let none = self.i64(0);
         let some = self.compare(IntPredicate::SGT, rounds, none)?;
         let rounds = self.builder.build_select(some, rounds, none, "rounds")?.into_int_value();
         Ok(self.builder.build_signed_int_to_float(rounds, self.context.f64_type(), "rounds")?)
     }
+}
+
+/// Whether some number of rounds in a block depends on an index.
+fn matters(index: Var, block: &Block) -> bool {
+    block.stmts.iter().any(|stmt| match stmt {
+        Stmt::Bind { expr, .. } => mentions(expr, index),
+        Stmt::Loop(of) => {
+            matters_to_ranges(index, std::slice::from_ref(&of.range)) || matters(index, &of.body)
+        }
+        Stmt::Fold(fold) => {
+            matters_to_ranges(index, &fold.ranges)
+                || matters(index, &fold.body)
+                || matches!(&fold.combine, Combine::Block { block, .. } if matters(index, block))
+        }
+        Stmt::If { then, otherwise, .. } => matters(index, then) || matters(index, otherwise),
+        Stmt::Team(block) => matters(index, block),
+        _ => false,
+    })
+}
+
+fn matters_to_ranges(index: Var, ranges: &[Range]) -> bool {
+    ranges.iter().any(|range| mentions(&range.lo, index) || mentions(&range.hi, index))
+}
+
+fn mentions(bound: &MinMax, index: Var) -> bool {
+    let mut found = false;
+    bound.for_each_var(&mut |var| found |= var == index);
+    found
 }
 
 /// How many operations a block has, each loop being run through once, if an elementary function counts for so
