@@ -29,6 +29,7 @@ pub mod lower;
 pub mod plan;
 mod regroup;
 pub mod schedule;
+mod sizes;
 mod text;
 pub mod threads;
 pub mod tune;

@@ -337,7 +337,7 @@ fn scalar_cost(work: &Work) -> f64 {
     let in_parts =
         |access: &&Access| access.along.is_none_or(|along| access.step(along) != Step::Far);
     let fast = work.n_slow[1] == 0 && work.n_folds == work.n_sums + work.n_extremes;
-    let parts = fast && work.reads.iter().all(|access| in_parts(&access));
+    let parts = fast && work.n_short == 0 && work.reads.iter().all(|access| in_parts(&access));
     let term = if parts { IN_PARTS } else { SCALAR };
     let reads: f64 = work
         .reads
