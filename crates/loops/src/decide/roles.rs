@@ -26,7 +26,7 @@ use super::strips::{run_diagonals, run_strips};
 use super::tiles::{Tiling, rows_axis};
 use super::windows::Observers;
 use super::work::{Access, Step, Work, Works};
-use super::{Storage, all_groups, reads_itself_by_data};
+use super::{Storage, all_groups, is_order_seen};
 use crate::lower::needs_marks;
 use crate::schedule::{GroupSchedule, Nest, Role, Schedule};
 
@@ -66,7 +66,7 @@ fn choose_lanes(module: &Module, works: &Works<'_>, schedule: &mut Schedule) {
     let top: HashSet<_> = module.groups.iter().flat_map(|g| &g.bindings).map(|b| &b.name).collect();
     let mut chains = false;
     for group in all_groups(module) {
-        let Some(first) = group.bindings.first().filter(|_| !reads_itself_by_data(group)) else {
+        let Some(first) = group.bindings.first().filter(|_| !is_order_seen(module, group)) else {
             continue;
         };
         let (is_top, tiling) = (top.contains(&first.name), Tiling::new(module, schedule, group));
@@ -129,7 +129,7 @@ fn reorder_recurrences(
         return;
     }
     let observers = Observers::of(module);
-    for group in recurrences.into_iter().filter(|group| !reads_itself_by_data(group)) {
+    for group in recurrences.into_iter().filter(|group| !is_order_seen(module, group)) {
         let first = group.bindings.first().map(|binding| &binding.name);
         let place = schedule.groups.iter_mut();
         let mut place = place.filter(|g| g.tensors.first().map(|t| &t.name) == first);
