@@ -48,6 +48,9 @@ pub(super) const LONE_VECTORS: u32 = 4;
 /// The most reductions of a clause whose rows are computed together.
 pub(super) const MOST_FOLDS: usize = 4;
 
+/// The most points of a short axis that are computed together.
+pub(super) const MOST_TOGETHER: i64 = 4;
+
 /// The vectors of states of an ensemble that go through time together.
 pub(super) const TILE_OF_STATES: i64 = 4;
 

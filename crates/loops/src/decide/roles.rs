@@ -15,8 +15,8 @@ use einlang_tir::order::{Form, Statement, dependences};
 
 use super::batches::run_batches;
 use super::cost::{
-    FEWEST_LANES, GATHERED, IN_PARTS, LONE_VECTORS, MOST_LANES, SCALAR, SLOW, TERMS, VECTOR,
-    WAITING,
+    FEWEST_LANES, GATHERED, IN_PARTS, LONE_VECTORS, MOST_LANES, MOST_TOGETHER, SCALAR, SLOW, TERMS,
+    VECTOR, WAITING,
 };
 use super::ensembles::run_ensembles;
 use super::join::has_loop;
@@ -223,8 +223,42 @@ impl Choosing<'_> {
             return Some(nest);
         }
         let mut order: Vec<usize> = axes.iter().copied().filter(|a| *a != lanes.axis).collect();
-        order.push(lanes.axis);
-        Some(Nest::Points { statement, axes: order, role: Role::Lane(lanes.width) })
+        let together = self.together(binding, &work, &free, lanes.axis);
+        let Some((axis, n)) = together.filter(|_| self.is_top) else {
+            order.push(lanes.axis);
+            return Some(Nest::Points { statement, axes: order, role: Role::Lane(lanes.width) });
+        };
+        order.retain(|a| *a != axis);
+        order.extend([axis, lanes.axis]);
+        let width = lanes.width.min(VECTOR / work.bytes.max(1));
+        let points = Nest::Points { statement, axes: order, role: Role::Lane(width) };
+        let coefficients = (0..binding.axes.len()).map(|at| i64::from(at == axis)).collect();
+        let forms = vec![(statement, Form { coefficients, offset: 0 })];
+        Some(Nest::Loop { forms, tile: None, role: Role::Unroll(n), inner: Box::new(points) })
+    }
+
+    /// A short axis along which a reduction is the same but for a little, so that its points are computed together and
+    /// share what is.
+    fn together(
+        &self,
+        binding: &Binding,
+        work: &Work,
+        free: &[usize],
+        lanes: usize,
+    ) -> Option<(usize, u32)> {
+        let shares = |axis: &usize| {
+            let var = binding.axes[*axis].var;
+            let terms = work.reads.iter().filter(|access| access.along.is_some());
+            let (same, other): (Vec<_>, Vec<_>) =
+                terms.partition(|access| access.step(var) == Step::Same);
+            same.len() > other.len()
+        };
+        let number = |axis: usize| {
+            let n = binding.axes[axis].dim.extent.as_constant();
+            n.filter(|n| (2..=MOST_TOGETHER).contains(n)).and_then(|n| u32::try_from(n).ok())
+        };
+        let mut found = free.iter().copied().filter(|axis| *axis != lanes && work.n_folds > 1);
+        found.find_map(|axis| number(axis).filter(|_| shares(&axis)).map(|n| (axis, n)))
     }
 
     /// The axis whose points are cheapest as lanes, if that is cheaper than one point after the other.
