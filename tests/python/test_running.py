@@ -131,3 +131,36 @@ def test_deep_recursion_is_an_error_and_no_crash():
     assert einlang.run(text).y == 5000
     with pytest.raises(einlang.LimitError):
         einlang.run(text.replace("5000", "50000"))
+
+
+def test_other_sizes_than_those_of_the_first_call():
+    """Code is made for the small sizes of a first call; other sizes give what they give in a first call."""
+    text = """
+        pub fn steps(a: [f64; S, S], first: [f64; S]) -> [f64; S] {
+            let x[0, i in 0..S] = first[i];
+            let x[t in 1..50, i in 0..S] = sum[j](a[i, j] * x[t - 1, j]) / 2.0;
+            x[49]
+        }
+        pub fn moments(x: [f64; N, D], centre: [f64; K, D]) -> ([f64; K, D], [f64; K, D]) {
+            let weight[n, k, d] = 1.0 / (1.0 + (x[n, d] - centre[k, d]) ** 2);
+            let total[k, d] = sum[n](weight[n, k, d]);
+            let first[k, d] = sum[n](weight[n, k, d] * exp(-weight[n, k, d]) * x[n, d]);
+            (total, first)
+        }
+    """
+    rng = np.random.default_rng(1)
+    m = einlang.loads(text)
+    for size in (3, 5, 3, 1, 16, 17, 40, 5):
+        a, first = rng.uniform(0, 2 / size, (size, size)), rng.standard_normal(size)
+        want = first
+        for _ in range(49):
+            want = a @ want / 2
+        got = m.steps(a, first)
+        np.testing.assert_allclose(got, want, rtol=1e-12)
+        assert np.array_equal(got, einlang.loads(text).steps(a, first))
+        x, centre = rng.standard_normal((1000, size)), rng.standard_normal((4, size))
+        weight = 1 / (1 + (x[:, None] - centre) ** 2)
+        both = m.moments(x, centre)
+        np.testing.assert_allclose(both[0], weight.sum(0), rtol=1e-12)
+        np.testing.assert_allclose(both[1], (weight * np.exp(-weight) * x[:, None]).sum(0), rtol=1e-9, atol=1e-12)
+        assert all(np.array_equal(got, again) for got, again in zip(both, einlang.loads(text).moments(x, centre)))

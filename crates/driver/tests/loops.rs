@@ -162,8 +162,8 @@ let last = power(a, first);
     let module = &executable.program().modules[0];
     for (size, small) in [(4, true), (16, true), (17, false)] {
         let shapes = module.inputs.iter().map(|input| vec![size; input.ty.dims.len()]).collect();
-        let planned =
-            plan(module, &Choices { shapes, ..Choices::default() }).expect("it is planned");
+        let planned = plan(module, &Choices { shapes, expects_sizes: true, ..Choices::default() })
+            .expect("it is planned");
         let schedule = planned.schedule.to_string();
         assert_eq!(schedule.contains(&format!("= {size};")), small, "{schedule}");
         assert_eq!(schedule.contains(" stack;"), small, "{schedule}");
@@ -199,7 +199,7 @@ let others[i] = exp(sin(many[i])) + last[0];
         };
         let inputs = module.inputs.iter();
         let shapes = inputs.map(|input| shape(input.ty.dims.len(), input.name.as_str())).collect();
-        let choices = Choices { shapes, ..Choices::default() };
+        let choices = Choices { shapes, expects_sizes: true, ..Choices::default() };
         let mut kernel = plan(module, &choices).expect("it is planned").kernel;
         let left = divide_work(&mut kernel, LEAST, &choices.shapes);
         assert_eq!(verify(&kernel), []);

@@ -82,8 +82,10 @@ pub(crate) fn planned(
 
 /// All that planning depends on but the shapes of the call.
 fn key(module: &Module, choices: &Choices) -> String {
-    let Choices { storage, checked, schedules, checkpoint, cut, shapes: _ } = choices;
+    let Choices { storage, checked, schedules, checkpoint, cut, expects_sizes, shapes: _ } =
+        choices;
     let mut key = format!("plan {storage:?} {checkpoint:?} {cut:?} checked {checked}\n");
+    let _ = writeln!(key, "expects sizes {expects_sizes}");
     for schedule in schedules.iter().filter(|schedule| schedule.module == module.name) {
         let _ = write!(key, "{schedule}");
     }
@@ -251,7 +253,7 @@ mod tests {
     }
 
     fn of_shapes(shapes: &[Vec<i64>]) -> Choices {
-        Choices { shapes: shapes.to_vec(), ..Choices::default() }
+        Choices { shapes: shapes.to_vec(), expects_sizes: true, ..Choices::default() }
     }
 
     /// The plan as text with the places of its buffers.

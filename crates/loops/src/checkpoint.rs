@@ -11,6 +11,9 @@ pub const OVER_BUDGET: &str = "trajectories that take more than their budget";
 /// What the site of a kernel says that cuts an axis into segments although another one is longer.
 pub const SHORTER_AXIS: &str = "a grid that is cut along an axis which is not the longest";
 
+/// What the site of a kernel says that is made for other sizes than those of the call.
+pub const OTHER_SIZES: &str = "sizes for which there is other code";
+
 /// What is kept of a trajectory that is read in the opposite order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Checkpoint {

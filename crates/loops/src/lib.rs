@@ -6,6 +6,7 @@
 //! | [`checkpoint`] | what is kept of trajectories, as a user says it |
 //! | [`schedule`] | orders, roles and storage as plain data |
 //! | [`decide`] | a schedule for a module |
+//! | `sizes` | one symbol for sizes that are the same |
 //! | `factor` | sums of products in the cheapest order |
 //! | `regroup` | groups that a schedule runs in one nest |
 //! | [`lower`] | the loop IR that a schedule directs, mechanically |
@@ -29,6 +30,7 @@ pub mod lower;
 pub mod plan;
 mod regroup;
 pub mod schedule;
+mod sizes;
 mod text;
 pub mod threads;
 pub mod tune;

@@ -21,6 +21,7 @@ use crate::ir::Kernel;
 use crate::lower::{NotLowered, lower};
 use crate::regroup::merge_groups;
 use crate::schedule::{Checkpoints, Fma, Keep, Schedule};
+use crate::sizes::unify_sizes;
 
 /// What may be chosen.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -35,6 +36,8 @@ pub struct Choices {
     pub checkpoint: Checkpoint,
     /// The shapes of the inputs of the call that is waiting for this, if there is one.
     pub shapes: Vec<Vec<i64>>,
+    /// Whether code may be made for small sizes of that call alone: it traps for others.
+    pub expects_sizes: bool,
     /// Which axis of a grid is cut into segments, where it may be several.
     pub cut: Cut,
 }
@@ -76,6 +79,7 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
         }
         Stopped::Broken { pass, .. } => NotLowered::new(format!("`{pass}` broke the module")),
     })?;
+    unify_sizes(&mut module);
     let given = choices.schedules.iter().find(|schedule| schedule.module == module.name);
     let fused = |mut module: Module| {
         if given.is_none_or(|given| given.fma == Fma::Steps) && !choices.checked {
@@ -190,18 +194,23 @@ fn decide_whole(
 ) -> Result<(Module, Schedule), NotLowered> {
     let module = joined(prepared(module, ctx));
     let mut schedule = decide(&module, choices.storage)?;
-    expect_sizes(&module, &choices.shapes, &mut schedule);
+    // Sizes that are numbers of the program are expected in any case.
+    let shapes = if choices.expects_sizes { &choices.shapes[..] } else { &[] };
+    expect_sizes(&module, shapes, &mut schedule);
     Ok((module, schedule))
 }
 
 /// The code for a schedule.
 fn finish(
     mut module: Module,
-    schedule: Schedule,
+    mut schedule: Schedule,
     choices: &Choices,
     held: Held,
 ) -> Result<Plan, NotLowered> {
-    let follows_shapes = follows_sizes(&module, &schedule);
+    let follows_shapes = choices.expects_sizes && follows_sizes(&module, &schedule);
+    if !choices.expects_sizes {
+        schedule.variant.clear();
+    }
     if schedule.fma == Fma::Steps && !choices.checked {
         fuse_terms(&mut module, &schedule);
     }

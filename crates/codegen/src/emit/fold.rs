@@ -104,7 +104,7 @@ impl<'c> Emit<'c, '_> {
         let Some((range, rest)) = ranges.split_first() else {
             return self.term(fold, state, &mut |emit, terms| emit.combine(fold, state, terms));
         };
-        if let (Some(rounds), None) = (self.few(range), resume) {
+        if let (Some(rounds), None) = (self.few_terms(range, rest, fold), resume) {
             let inside = &mut |emit: &mut Self| emit.rounds(rest, fold, state, None);
             return self.written_out(range.var, rounds, inside);
         }

@@ -262,7 +262,9 @@ impl<'c> Emit<'c, '_> {
         let mut extents = Vec::with_capacity(of.dims.len());
         for dim in &of.dims {
             let mut known = true;
-            dim.extent.for_each_var(&mut |var| known &= self.vars.contains_key(&var));
+            dim.extent.for_each_var(&mut |var| {
+                known &= self.vars.contains_key(&var) || self.known.contains_key(&var);
+            });
             extents.push(match dim.layout {
                 // An open axis starts without a plane, and a window has its own width.
                 Layout::Open => self.i64(0),

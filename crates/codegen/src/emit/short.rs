@@ -48,6 +48,24 @@ impl<'c> Emit<'c, '_> {
         (hi.checked_sub(lo)? <= MOST_ROUNDS).then_some(lo..hi)
     }
 
+    /// The values of a range of a fold around others, if they are known and few, and so is all that they become.
+    pub(super) fn few_terms(
+        &self,
+        range: &Range,
+        rest: &[Range],
+        fold: &Fold,
+    ) -> Option<std::ops::Range<i64>> {
+        let few = self.few(range)?;
+        let combined = match &fold.combine {
+            Combine::Block { block, .. } => self.weight(block)?,
+            _ => 1,
+        };
+        let term = self.weight(&fold.body)?.checked_add(combined)?;
+        let mut rounds = [range].into_iter().chain(rest).map(|range| self.n_rounds(range));
+        let weight = rounds.try_fold(term, usize::checked_mul)?;
+        (weight <= MOST_STATEMENTS).then_some(few)
+    }
+
     /// The rounds of a loop that is written out.
     pub(super) fn short(&self, of: &Loop) -> Option<Vec<i64>> {
         if of.until.is_some() || of.own.is_divided() {

@@ -28,7 +28,7 @@ mod wider;
 use std::iter;
 use std::sync::{Arc, OnceLock};
 
-use einlang_loops::checkpoint::{Checkpoint, OVER_BUDGET, SHORTER_AXIS};
+use einlang_loops::checkpoint::{Checkpoint, OTHER_SIZES, OVER_BUDGET, SHORTER_AXIS};
 use einlang_loops::ir::{Kernel, SiteId, verify};
 use einlang_loops::plan::{Choices, Cut};
 use einlang_loops::schedule::{Checkpoints, Schedule};
@@ -76,13 +76,15 @@ pub(crate) struct Compiled {
     marked: Option<Marked>,
     /// What runs where there is more work than this one is for.
     wider: Option<Wider>,
-    /// What runs where this one would keep more than it may.
-    smaller: Option<Smaller>,
+    /// What runs where this one traps because it was made for other calls.
+    others: Vec<Other>,
 }
 
-/// The code of a module that computes trajectories again, made when it is first wanted.
+/// Other code of a module, made when it is first wanted.
 #[derive(Debug)]
-struct Smaller {
+struct Other {
+    /// What the site says at which it is wanted.
+    at: &'static str,
     module: Box<Module>,
     choices: Choices,
     options: Options,
@@ -110,18 +112,18 @@ impl Compiled {
             choices.cut = Cut::OutermostIfLongest;
         }
         let mut made = Compiled::alone(module, &choices, options)?;
-        let traps = |what: &str| made.kernel.sites.iter().any(|site| site.what == what);
-        let otherwise = if traps(OVER_BUDGET) {
-            Some(Choices { checkpoint: Checkpoint::Segments(Checkpoints::Sqrt), ..choices })
-        } else {
-            traps(SHORTER_AXIS).then_some(Choices { cut: Cut::Other, ..choices })
-        };
-        made.smaller = otherwise.map(|choices| Smaller {
-            module: Box::new(module.clone()),
-            choices,
-            options: options.clone(),
-            made: OnceLock::new(),
-        });
+        let segments = Checkpoint::Segments(Checkpoints::Sqrt);
+        let otherwise = [
+            (OTHER_SIZES, Choices { expects_sizes: false, ..choices.clone() }),
+            (OVER_BUDGET, Choices { checkpoint: segments, ..choices.clone() }),
+            (SHORTER_AXIS, Choices { cut: Cut::Other, ..choices }),
+        ];
+        for (at, choices) in otherwise {
+            if made.kernel.sites.iter().any(|site| site.what == at) {
+                let (module, options) = (Box::new(module.clone()), options.clone());
+                made.others.push(Other { at, module, choices, options, made: OnceLock::new() });
+            }
+        }
         Ok(made)
     }
 
@@ -150,7 +152,7 @@ impl Compiled {
                 schedule,
                 marked: Some(parts),
                 wider: None,
-                smaller: None,
+                others: Vec::new(),
             });
         }
         match native.0.compile(&kernel, wanted) {
@@ -160,7 +162,7 @@ impl Compiled {
                 schedule,
                 marked: None,
                 wider,
-                smaller: None,
+                others: Vec::new(),
             }),
             Err(why) => {
                 let why = format!("no machine code: {why}");
@@ -179,7 +181,7 @@ impl Compiled {
         hold(&kernel)?;
         let code = compile::compile(&kernel, choices.checked).map_err(|large| large.0)?;
         let code = Made::Registers(Box::new(code), why);
-        Ok(Compiled { kernel, code, schedule, marked: None, wider: None, smaller: None })
+        Ok(Compiled { kernel, code, schedule, marked: None, wider: None, others: Vec::new() })
     }
 
     /// What runs it, and why that is not what was wanted.
@@ -197,7 +199,8 @@ impl Compiled {
 
     /// Whether another schedule could replace it: that of machine code which keeps all it keeps now.
     pub(crate) fn may_be_replaced(&self) -> bool {
-        matches!(self.code, Made::Machine(_)) && self.smaller.is_none()
+        let keeps_less = |other: &Other| other.at != OTHER_SIZES;
+        matches!(self.code, Made::Machine(_)) && !self.others.iter().any(keeps_less)
     }
 
     /// What trapped.
@@ -210,7 +213,7 @@ impl Compiled {
         format!("trap: {what}")
     }
 
-    /// Runs it on inputs and numbers; if it would keep more than it may, what keeps less.
+    /// Runs it on inputs and numbers, or other code if this one was made for other calls.
     pub(crate) fn run(
         &self,
         inputs: &[Arc<TensorValue>],
@@ -223,11 +226,10 @@ impl Compiled {
             other => return other,
         };
         let what = self.kernel.sites.get(fault.0 as usize).map(|site| site.what.as_str());
-        let is_known = matches!(what, Some(OVER_BUDGET | SHORTER_AXIS));
-        let smaller = self.smaller.as_ref().filter(|_| is_known);
-        let made = smaller.map(|smaller| {
-            smaller.made.get_or_init(|| {
-                Compiled::new(&smaller.module, &smaller.choices, &smaller.options).map(Box::new)
+        let other = self.others.iter().find(|other| Some(other.at) == what);
+        let made = other.map(|other| {
+            other.made.get_or_init(|| {
+                Compiled::new(&other.module, &other.choices, &other.options).map(Box::new)
             })
         });
         match made {

@@ -38,6 +38,7 @@ impl<'p> Kernels<'p> {
             checked: options.checked,
             schedules: options.schedules.clone(),
             checkpoint: options.checkpoint,
+            expects_sizes: true,
             ..Choices::default()
         };
         let made = modules.iter().map(|_| OnceLock::new()).collect();

@@ -7,7 +7,7 @@ pub(super) const VECTOR: u32 = 64;
 pub(super) const MOST_LANES: u32 = 64;
 
 /// Fewer points than that are not worth lanes.
-pub(super) const FEWEST_LANES: i64 = 4;
+pub(super) const FEWEST_LANES: i64 = 3;
 
 /// How much more often the terms of a reduction are computed than what is around it.
 pub(super) const TERMS: f64 = 64.0;
@@ -20,6 +20,9 @@ pub(super) const SCALAR: f64 = 1.0;
 
 /// The same in a sum whose terms lie next to each other: it is added in several partial sums.
 pub(super) const IN_PARTS: f64 = 0.15;
+
+/// In how many, so that one of fewer terms is none.
+pub(super) const PARTS: i64 = 8;
 
 /// A combination that waits for the one before it.
 pub(super) const WAITING: f64 = 4.0;
@@ -44,6 +47,9 @@ pub(super) const LONE_VECTORS: u32 = 4;
 
 /// The most reductions of a clause whose rows are computed together.
 pub(super) const MOST_FOLDS: usize = 4;
+
+/// The most points of a short axis that are computed together.
+pub(super) const MOST_TOGETHER: i64 = 4;
 
 /// The vectors of states of an ensemble that go through time together.
 pub(super) const TILE_OF_STATES: i64 = 4;

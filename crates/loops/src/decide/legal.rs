@@ -3,8 +3,8 @@
 //! Nothing of a schedule from a file is believed: every clause must occur once, every dependence must
 //! be carried by a loop or run from an earlier phase to a later one, a window must be at least as wide
 //! as the proof for this very nest asks for, and what is computed at its reads must be one clause for
-//! the whole box. What is computed again in segments must be what would be found. Groups that read themselves at data keep the order that was found, because that
-//! order decides which of those reads are errors.
+//! the whole box. What is computed again in segments must be what would be found. Groups that read themselves at data
+//! keep the order that was found where that order decides which of those reads are errors.
 
 use std::collections::BTreeSet;
 
@@ -169,7 +169,7 @@ fn find_problem(
     if let Some(lost) = lost {
         return Some(Problem::Storage(lost));
     }
-    if reads_itself_by_data(group) {
+    if is_order_seen(module, group) {
         let found = find_order(module, group).ok();
         let same = found.is_some_and(|order| nest_of(group, &order, true) == schedule.nest);
         return (!same).then_some(Problem::Order);
@@ -178,6 +178,15 @@ fn find_problem(
         return Some(Problem::Until);
     }
     (!respects(group, &schedule.nest, dependences, facts)).then_some(Problem::Order)
+}
+
+/// Whether the order of points can be seen: the group reads itself at data, and some of what may be read there may be
+/// computed later. Where all of an axis lies in earlier steps it does not matter which point of it is read.
+pub(crate) fn is_order_seen(module: &Module, group: &Group) -> bool {
+    let found = || find_order(module, group).ok().map(|order| nest_of(group, &order, false));
+    let facts = module.facts();
+    let earlier = |nest: &Nest| respects(group, nest, dependences(module, group), &facts);
+    reads_itself_by_data(group) && (group.until.is_some() || !found().as_ref().is_some_and(earlier))
 }
 
 /// Whether every clause occurs once, with forms and axes of its rank.

@@ -77,8 +77,8 @@ pub use cases::divide_cases;
 pub(crate) use extremes::Extremes;
 pub use functions::store_functions;
 pub use join::join_producers;
-pub(crate) use legal::prove_legal;
 pub use legal::{Illegal, is_legal};
+pub(crate) use legal::{is_order_seen, prove_legal};
 pub(crate) use observers::extended;
 pub(crate) use products::{fuse_steps, fuse_terms};
 pub use replay::{Along, find_replays};
@@ -159,7 +159,7 @@ impl Deciding<'_> {
             let name = group.bindings.first().map_or("", |binding| binding.name.as_str());
             NotLowered::new(format!("no order for `{name}`"))
         })?;
-        let ordered = reads_itself_by_data(group);
+        let ordered = is_order_seen(self.module, group);
         let tensors = group.bindings.iter().map(|binding| TensorSchedule {
             name: binding.name.clone(),
             compute: Compute::Here,

@@ -15,8 +15,8 @@ use einlang_tir::order::{Form, Statement, dependences};
 
 use super::batches::run_batches;
 use super::cost::{
-    FEWEST_LANES, GATHERED, IN_PARTS, LONE_VECTORS, MOST_LANES, SCALAR, SLOW, TERMS, VECTOR,
-    WAITING,
+    FEWEST_LANES, GATHERED, IN_PARTS, LONE_VECTORS, MOST_LANES, MOST_TOGETHER, SCALAR, SLOW, TERMS,
+    VECTOR, WAITING,
 };
 use super::ensembles::run_ensembles;
 use super::join::has_loop;
@@ -26,7 +26,7 @@ use super::strips::{run_diagonals, run_strips};
 use super::tiles::{Tiling, rows_axis};
 use super::windows::Observers;
 use super::work::{Access, Step, Work, Works};
-use super::{Storage, all_groups, reads_itself_by_data};
+use super::{Storage, all_groups, is_order_seen};
 use crate::lower::needs_marks;
 use crate::schedule::{GroupSchedule, Nest, Role, Schedule};
 
@@ -66,7 +66,7 @@ fn choose_lanes(module: &Module, works: &Works<'_>, schedule: &mut Schedule) {
     let top: HashSet<_> = module.groups.iter().flat_map(|g| &g.bindings).map(|b| &b.name).collect();
     let mut chains = false;
     for group in all_groups(module) {
-        let Some(first) = group.bindings.first().filter(|_| !reads_itself_by_data(group)) else {
+        let Some(first) = group.bindings.first().filter(|_| !is_order_seen(module, group)) else {
             continue;
         };
         let (is_top, tiling) = (top.contains(&first.name), Tiling::new(module, schedule, group));
@@ -129,7 +129,7 @@ fn reorder_recurrences(
         return;
     }
     let observers = Observers::of(module);
-    for group in recurrences.into_iter().filter(|group| !reads_itself_by_data(group)) {
+    for group in recurrences.into_iter().filter(|group| !is_order_seen(module, group)) {
         let first = group.bindings.first().map(|binding| &binding.name);
         let place = schedule.groups.iter_mut();
         let mut place = place.filter(|g| g.tensors.first().map(|t| &t.name) == first);
@@ -223,8 +223,42 @@ impl Choosing<'_> {
             return Some(nest);
         }
         let mut order: Vec<usize> = axes.iter().copied().filter(|a| *a != lanes.axis).collect();
-        order.push(lanes.axis);
-        Some(Nest::Points { statement, axes: order, role: Role::Lane(lanes.width) })
+        let together = self.together(binding, &work, &free, lanes.axis);
+        let Some((axis, n)) = together.filter(|_| self.is_top) else {
+            order.push(lanes.axis);
+            return Some(Nest::Points { statement, axes: order, role: Role::Lane(lanes.width) });
+        };
+        order.retain(|a| *a != axis);
+        order.extend([axis, lanes.axis]);
+        let width = lanes.width.min(VECTOR / work.bytes.max(1));
+        let points = Nest::Points { statement, axes: order, role: Role::Lane(width) };
+        let coefficients = (0..binding.axes.len()).map(|at| i64::from(at == axis)).collect();
+        let forms = vec![(statement, Form { coefficients, offset: 0 })];
+        Some(Nest::Loop { forms, tile: None, role: Role::Unroll(n), inner: Box::new(points) })
+    }
+
+    /// A short axis along which a reduction is the same but for a little, so that its points are computed together and
+    /// share what is.
+    fn together(
+        &self,
+        binding: &Binding,
+        work: &Work,
+        free: &[usize],
+        lanes: usize,
+    ) -> Option<(usize, u32)> {
+        let shares = |axis: &usize| {
+            let var = binding.axes[*axis].var;
+            let terms = work.reads.iter().filter(|access| access.along.is_some());
+            let (same, other): (Vec<_>, Vec<_>) =
+                terms.partition(|access| access.step(var) == Step::Same);
+            same.len() > other.len()
+        };
+        let number = |axis: usize| {
+            let n = binding.axes[axis].dim.extent.as_constant();
+            n.filter(|n| (2..=MOST_TOGETHER).contains(n)).and_then(|n| u32::try_from(n).ok())
+        };
+        let mut found = free.iter().copied().filter(|axis| *axis != lanes && work.n_folds > 1);
+        found.find_map(|axis| number(axis).filter(|_| shares(&axis)).map(|n| (axis, n)))
     }
 
     /// The axis whose points are cheapest as lanes, if that is cheaper than one point after the other.
@@ -337,7 +371,7 @@ fn scalar_cost(work: &Work) -> f64 {
     let in_parts =
         |access: &&Access| access.along.is_none_or(|along| access.step(along) != Step::Far);
     let fast = work.n_slow[1] == 0 && work.n_folds == work.n_sums + work.n_extremes;
-    let parts = fast && work.reads.iter().all(|access| in_parts(&access));
+    let parts = fast && work.n_short == 0 && work.reads.iter().all(|access| in_parts(&access));
     let term = if parts { IN_PARTS } else { SCALAR };
     let reads: f64 = work
         .reads

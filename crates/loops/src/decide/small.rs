@@ -1,11 +1,11 @@
 //! `expect_sizes`: code of its own for small states.
 //!
 //! A recurrence over small matrices does little per step, and most of that is finding out how large they
-//! are. Where the shapes of a call are known and every axis of a recurrence but that of its loop is short,
-//! there is a copy of the kernel for these sizes: its loops are written out, and what is kept of the last
-//! steps lies in registers. Other sizes run as before. Where the sizes are numbers of the program, there is
-//! no other copy. A window is no wider than the order of the phases asks, for places that do not change from
-//! step to step are what registers can stand for.
+//! are. Where the shapes of a call are known and every axis of a recurrence but those of its loops is short,
+//! the kernel is made for these sizes: its loops are written out, and what is kept of the last steps lies in
+//! registers. For other sizes there is another kernel, which expects none. Where the sizes are numbers of the
+//! program, there is only one. A window is no wider than the order of the phases asks, for places that do not
+//! change from step to step are what registers can stand for. A stream of blocks is such a recurrence too.
 //!
 //! Invariant: neither the order nor the association of anything depends on the sizes.
 
@@ -13,14 +13,16 @@ use std::collections::HashMap;
 
 use einlang_index::Var;
 use einlang_tir::module::{Group, Module, SymbolSource};
-use einlang_tir::order::dependences;
+use einlang_tir::order::{Form, Statement, dependences};
 
+use super::stream::BLOCK;
 use super::windows::{Observers, needed_windows};
 use crate::schedule::{GroupSchedule, Layout, Nest, Role, Schedule};
 use crate::threads::MOST_ON_STACK;
 
-/// The longest axis that counts as short.
+/// The longest axis of a call that counts as short, and the longest of a program.
 const LONGEST: i64 = 16;
+const LONGEST_NUMBER: i64 = BLOCK;
 
 /// Expects the sizes of a call, given by the shapes of its inputs.
 pub(crate) fn expect_sizes(module: &Module, shapes: &[Vec<i64>], schedule: &mut Schedule) {
@@ -44,6 +46,10 @@ pub(crate) fn expect_sizes(module: &Module, shapes: &[Vec<i64>], schedule: &mut 
         let Some(decided) = place else { continue };
         let Some(own) = short_axes(group, decided, &known) else { continue };
         sizes.extend(own.into_iter().filter(|var| !sizes.contains(var)).collect::<Vec<_>>());
+        // What threads share cannot lie in registers of one of them.
+        if matches!(&decided.nest, Nest::Loop { role: Role::Par, .. }) {
+            continue;
+        }
         let facts = module.facts();
         let dependences = dependences(module, group);
         let least = needed_windows(group, decided, &dependences, &observers, &facts);
@@ -92,23 +98,43 @@ fn is_of(decided: &GroupSchedule, group: &Group) -> bool {
     decided.tensors.first().map(|tensor| &tensor.name) == first
 }
 
+type Forms = Vec<(Statement, Form)>;
+
+/// The loop over the steps of a recurrence, and those over many of them around it.
+fn steps_of(nest: &Nest) -> Option<(&Forms, Vec<&Forms>)> {
+    match nest {
+        Nest::Loop { forms, tile: None, role: Role::Seq, .. } => Some((forms, Vec::new())),
+        Nest::Loop { forms, tile: None, role: Role::Par, inner } => {
+            let (steps, mut outer) = steps_of(inner)?;
+            outer.push(forms);
+            Some((steps, outer))
+        }
+        _ => None,
+    }
+}
+
 /// The sizes of a recurrence whose axes are all short but for that of its loop.
 fn short_axes(
     group: &Group,
     decided: &GroupSchedule,
     known: &HashMap<Var, i64>,
 ) -> Option<Vec<Var>> {
-    let Nest::Loop { forms, tile: None, role: Role::Seq, .. } = &decided.nest else { return None };
+    let (forms, outer) = steps_of(&decided.nest)?;
+    let moves = |forms: &Forms, of: Statement, axis: usize| {
+        let form = forms.iter().find(|(statement, _)| *statement == of);
+        form.is_some_and(|(_, form)| form.coefficients.get(axis).is_some_and(|k| *k != 0))
+    };
     let (mut sizes, mut has_state) = (Vec::new(), false);
-    for (statement, form) in forms {
+    for (statement, _) in forms {
         let binding = group.bindings.get(statement.binding)?;
-        for (axis, along) in binding.axes.iter().zip(&form.coefficients) {
+        for (number, axis) in binding.axes.iter().enumerate() {
             let extent = &axis.dim.extent;
-            if *along != 0 {
+            let mut around = outer.iter().copied().chain([forms]);
+            if around.any(|forms| moves(forms, *statement, number)) {
                 continue;
             }
             has_state = true;
-            if extent.as_constant().is_some_and(|extent| extent <= LONGEST) {
+            if extent.as_constant().is_some_and(|extent| extent <= LONGEST_NUMBER) {
                 continue;
             }
             let var = extent.as_var()?;

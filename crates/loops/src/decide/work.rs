@@ -13,7 +13,7 @@ use einlang_tir::region::{
 };
 use einlang_tir::types::{Elem, Ident};
 
-use super::cost::BLOCK_OF_TERMS;
+use super::cost::{BLOCK_OF_TERMS, PARTS};
 use crate::schedule::{Compute, Schedule};
 
 /// More reads than that are not looked at: the clause is left as it is.
@@ -82,6 +82,8 @@ pub(super) struct Work {
     pub(super) n_extremes: usize,
     /// How many of them have one index, and as many terms as are worth blocks.
     pub(super) n_long: usize,
+    /// How many of them have fewer terms than partial sums.
+    pub(super) n_short: usize,
     /// The widest element of what is computed with, in bytes.
     pub(super) bytes: u32,
     /// Why it cannot run in lanes: it may trap, asks the surroundings, or has bounds of its own.
@@ -229,6 +231,7 @@ impl Walk<'_, '_> {
         let extreme = matches!(reduction.combine, Combiner::Op(Op::Min | Op::Max));
         self.work.n_extremes += usize::from(extreme && plain);
         self.work.n_long += usize::from(is_long(reduction));
+        self.work.n_short += usize::from(last_term(reduction).is_some_and(|last| last < PARTS));
         for set in reduction.domain.sets() {
             for var in set.vars() {
                 match self.places.get(&var) {
@@ -261,13 +264,19 @@ impl Walk<'_, '_> {
 
 /// Whether a reduction over one index may have more terms than a block of them.
 fn is_long(reduction: &Reduction) -> bool {
-    let ([var], [set]) = (reduction.domain.dims(), reduction.domain.sets()) else { return false };
+    let ([_], [set]) = (reduction.domain.dims(), reduction.domain.sets()) else { return false };
+    set.eqs().is_empty() && last_term(reduction).is_none_or(|last| last >= BLOCK_OF_TERMS)
+}
+
+/// The largest value of the only index of a reduction, where it is known.
+fn last_term(reduction: &Reduction) -> Option<i64> {
+    let ([var], [set]) = (reduction.domain.dims(), reduction.domain.sets()) else { return None };
     // Of `n - var`, the number.
     let bound = |affine: &Affine| {
         let alone = affine.without(*var).as_constant();
         alone.filter(|_| affine.coeff(*var) == -1)
     };
-    set.eqs().is_empty() && !set.ges().iter().filter_map(bound).any(|last| last < BLOCK_OF_TERMS)
+    set.ges().iter().filter_map(bound).min()
 }
 
 /// Whether an operation takes as long as many others.

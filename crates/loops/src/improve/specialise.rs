@@ -1,18 +1,17 @@
 //! `specialise_sizes`: code of its own for sizes that a schedule expects.
 //!
-//! Behind the entry checks the kernel asks whether the sizes are as expected. If so, it binds every
-//! size that is known then to its number, looks at the shapes of the inputs again, and runs a copy of
-//! its body: loops over such sizes have constant bounds there. Otherwise it runs as it would have.
+//! Behind the entry checks the kernel asks whether the sizes are as expected, and traps at [`OTHER_SIZES`] if not,
+//! so that whoever runs it runs one without expectations instead. Then it binds every size that is known to its
+//! number and looks at the shapes of the inputs again: loops over such sizes have constant bounds from there on.
 
 use std::collections::HashMap;
 
 use einlang_index::{Affine, Constraint, Domain, MinMax, Quasi, Set, Var};
 
-use super::copy::Copy;
-use super::rewrite::next_value_of;
-use crate::ir::{Block, Condition, Kernel, Stmt};
+use crate::checkpoint::OTHER_SIZES;
+use crate::ir::{Condition, Kernel, Stmt};
 
-/// Adds a variant of the body for these sizes. A name that is no size of the kernel adds none.
+/// Makes the body one for these sizes. A name that is no size of the kernel changes nothing.
 pub(super) fn specialise_sizes(kernel: &mut Kernel, sizes: &[(String, i64)]) {
     let named = |name: &String| {
         let found = kernel.sizes.iter().map(|(var, _)| *var);
@@ -21,7 +20,6 @@ pub(super) fn specialise_sizes(kernel: &mut Kernel, sizes: &[(String, i64)]) {
     let wanted: Option<Vec<(Var, i64)>> =
         sizes.iter().map(|(name, value)| Some((named(name)?, *value))).collect();
     let Some(wanted) = wanted.filter(|wanted| !wanted.is_empty()) else { return };
-    let next = next_value_of(kernel);
     let Some(split) = kernel.body.stmts.iter().position(|stmt| matches!(stmt, Stmt::Alloc(_)))
     else {
         return;
@@ -42,17 +40,10 @@ pub(super) fn specialise_sizes(kernel: &mut Kernel, sizes: &[(String, i64)]) {
     });
     let mut stmts: Vec<Stmt> = binds.collect();
     stmts.extend(entry.iter().filter(|stmt| matches!(stmt, Stmt::CheckShape(..))).cloned());
-    let rest = Block { stmts: kernel.body.stmts[split..].to_vec(), results: Vec::new() };
-    let mut copy = Copy::new(next, &mut kernel.vars).with_memory();
-    let Some(mut special) = copy.block_as_it_is(&rest) else { return };
-    stmts.append(&mut special.stmts);
-    kernel.body.stmts.truncate(split);
-    kernel.body.stmts.push(Stmt::If {
-        results: Vec::new(),
-        condition: Condition::Within(Domain::new([], condition)),
-        then: Block { stmts, results: Vec::new() },
-        otherwise: rest,
-    });
+    let site = kernel.add_site(OTHER_SIZES, Default::default());
+    let condition = Condition::Within(Domain::new([], condition));
+    stmts.insert(0, Stmt::Assert { condition, site });
+    kernel.body.stmts.splice(split..split, stmts);
 }
 
 /// The sizes that follow from some by the entry checks.

@@ -13,7 +13,7 @@ use einlang_tir::region::{Arg, Inst, InstKind, Read, Region, Subscript as Place,
 use einlang_tir::types::{Elem, Ident};
 
 use super::{Lower, NotLowered, Part, Result};
-use crate::decide::{Extremes, extended};
+use crate::decide::{Extremes, extended, is_order_seen};
 use crate::ir::{Access, Block, BufferId, Condition, Stmt, Subscript};
 
 impl Lower<'_> {
@@ -222,7 +222,10 @@ pub(super) fn stored_whole(module: &Module, facts: &Facts) -> HashSet<Ident> {
 }
 
 struct Marks<'a> {
+    module: &'a Module,
     facts: &'a Facts,
+    /// The bindings of groups the order of whose points can be seen.
+    seen: HashSet<Ident>,
     extremes: Extremes,
     covered: HashMap<Ident, Covered>,
     around: Vec<Vec<Ident>>,
@@ -238,9 +241,11 @@ struct Covered {
 }
 
 impl<'a> Marks<'a> {
-    fn new(module: &Module, facts: &'a Facts) -> Marks<'a> {
+    fn new(module: &'a Module, facts: &'a Facts) -> Marks<'a> {
         Marks {
+            module,
             facts,
+            seen: HashSet::new(),
             extremes: Extremes::of(module),
             covered: HashMap::new(),
             around: Vec::new(),
@@ -249,6 +254,9 @@ impl<'a> Marks<'a> {
     }
 
     fn declare(&mut self, group: &Group) {
+        if is_order_seen(self.module, group) {
+            self.seen.extend(group.bindings.iter().map(|binding| binding.name.clone()));
+        }
         for binding in &group.bindings {
             let covered = self.coverage(binding);
             self.covered.insert(binding.name.clone(), covered);
@@ -309,7 +317,8 @@ impl<'a> Marks<'a> {
         let own = self.around.iter().any(|names| names.contains(name));
         let by_data = is_by_data(&read.place.at);
         let matters = read.default.is_some() || (own && !covered.zero_fill);
-        if own && by_data || matters && !covered.total && !self.is_stored(read, covered, over) {
+        let seen = own && by_data && self.seen.contains(name);
+        if seen || matters && !covered.total && !self.is_stored(read, covered, over) {
             self.found.insert(name.clone());
         }
     }

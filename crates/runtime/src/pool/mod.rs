@@ -107,7 +107,7 @@ impl Pool {
             return work(&alone(), 0);
         }
         let team = Arc::new(Team::new(n_threads, n_threads <= n_processors(), self.in_turns));
-        team.stay();
+        team.settle(0);
         let shared = Arc::clone(&others.shared);
         let ended = shared.ended.value();
         shared.n_done.store(0, Ordering::SeqCst);
@@ -172,7 +172,7 @@ fn serve(shared: &Shared, number: usize, mut seen: u64) {
         let Some((work, team)) = current.filter(|(_, team)| number < team.n_threads()) else {
             continue;
         };
-        team.settle();
+        team.settle(number);
         let _ = take_part(&work, &team, number);
         drop(work);
         if shared.n_done.fetch_add(1, Ordering::SeqCst) + 2 == team.n_threads() {

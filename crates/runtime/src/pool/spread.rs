@@ -1,45 +1,64 @@
 //! Threads of a team on processors of their own.
 //!
 //! A thread that wakes up while every other processor is busy, if only with a thread of another program that waits,
-//! may be put beside the one that woke it, and systems take tens of milliseconds to find that two threads share
-//! a processor and another has less to do. That is longer than most teams live, so a thread that finds itself where
-//! another of its team began goes elsewhere. Where it may run in the long term stays as it was.
+//! may be put beside the one that woke it; and one that shares its processor is fetched by another that has
+//! nothing to do for a moment, as at every barrier. Systems take tens of milliseconds to find that two threads share
+//! a processor and another has less to do. That is longer than most teams live, so every thread has a processor that
+//! is its home, and goes there when it finds itself at home of another of its team. Where it may run in the long
+//! term stays as it was, and a processor that nobody of the team has is as good as the one before.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use self::system::{here, move_to};
 
 /// The most processors that are told apart.
 const MOST: usize = 256;
 
-/// Which processors threads of a team began on.
+/// Nobody, or nowhere; threads and processors are counted from one.
+const NONE: usize = 0;
+
+/// Where threads of a team are at home.
 #[derive(Debug)]
 pub(super) struct Spread {
-    is_taken: Box<[AtomicBool]>,
+    /// The thread of each processor.
+    threads: Box<[AtomicUsize]>,
+    /// The processor of each thread.
+    homes: Box<[AtomicUsize]>,
 }
 
 impl Spread {
-    pub(super) fn new() -> Spread {
-        Spread { is_taken: (0..MOST).map(|_| AtomicBool::new(false)).collect() }
+    pub(super) fn new(n_threads: usize) -> Spread {
+        let nobody = |n: usize| (0..n).map(|_| AtomicUsize::new(NONE)).collect();
+        Spread { threads: nobody(MOST), homes: nobody(n_threads) }
     }
 
-    /// Takes a processor, whether or not somebody has it; whether nobody had.
-    fn take(&self, processor: usize) -> bool {
-        let place = self.is_taken.get(processor);
-        place.is_some_and(|is_taken| !is_taken.swap(true, Ordering::SeqCst))
-    }
-
-    /// Stays where this thread is.
-    pub(super) fn stay(&self) {
-        here().map(|processor| self.take(processor));
-    }
-
-    /// Goes to a processor that nobody of the team has, unless this is one or there is none.
-    pub(super) fn settle(&self) {
-        let is_shared = here().is_some_and(|here| here < MOST && !self.take(here));
-        if is_shared {
-            move_to(|processor| processor < MOST && self.take(processor));
+    /// Makes a processor the home of a thread if it is nobody's yet; whether it is this thread's now.
+    fn take(&self, number: usize, processor: usize) -> bool {
+        let (Some(owner), Some(home)) = (self.threads.get(processor), self.homes.get(number))
+        else {
+            return false;
+        };
+        let taken = owner.compare_exchange(NONE, number + 1, Ordering::SeqCst, Ordering::SeqCst);
+        if taken.is_ok() {
+            let before = home.swap(processor + 1, Ordering::SeqCst);
+            if let Some(left) = before.checked_sub(1).and_then(|left| self.threads.get(left)) {
+                left.store(NONE, Ordering::SeqCst);
+            }
         }
+        taken.map_or_else(|owner| owner == number + 1, |_| true)
+    }
+
+    /// Goes home, or to a processor that nobody of the team has, unless this is one or there is none.
+    pub(super) fn settle(&self, number: usize) {
+        let Some(here) = here() else { return };
+        if here >= MOST || self.take(number, here) {
+            return;
+        }
+        let home =
+            self.homes.get(number).and_then(|home| home.load(Ordering::SeqCst).checked_sub(1));
+        move_to(|processor| {
+            home.map_or_else(|| self.take(number, processor), |home| home == processor)
+        });
     }
 }
 
@@ -91,15 +110,18 @@ mod tests {
 
     use super::*;
 
-    /// A thread that settles where one stays takes a processor of its own, and may run wherever it could before.
+    /// A thread that settles where another is at home takes a processor of its own, and may run wherever it could
+    /// before; whoever comes back to a home of another goes to its own.
     #[test]
     fn a_thread_settles_where_nobody_is() {
         let n_processors = available_parallelism().expect("there is one").get();
-        let spread = Spread::new();
-        spread.stay();
-        spread.settle();
-        let n_taken = spread.is_taken.iter().filter(|taken| taken.load(Ordering::SeqCst)).count();
-        assert_eq!(n_taken, n_processors.min(2));
-        assert_eq!(available_parallelism().expect("there is one").get(), n_processors);
+        let spread = Spread::new(2);
+        for _ in 0..2 {
+            spread.settle(0);
+            spread.settle(1);
+            let homes = spread.threads.iter().filter(|owner| owner.load(Ordering::SeqCst) != NONE);
+            assert_eq!(homes.count(), n_processors.min(2));
+            assert_eq!(available_parallelism().expect("there is one").get(), n_processors);
+        }
     }
 }

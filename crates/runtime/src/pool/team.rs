@@ -34,7 +34,7 @@ impl Team {
         let stopped = AtomicBool::new(false);
         let reached = (0..n_threads).map(|_| Gate::default()).collect();
         let (met, shares) = (Gate::default(), Shares::new(n_threads));
-        let spread = patient.then(Spread::new);
+        let spread = (patient && n_threads > 1).then(|| Spread::new(n_threads));
         Team { n_threads, n_waiting, stopped, met, patient, reached, shares, spread, turns }
     }
 
@@ -43,14 +43,9 @@ impl Team {
         self.n_threads
     }
 
-    /// Lets the thread that brings work stay where it is.
-    pub(super) fn stay(&self) {
-        self.spread.iter().for_each(Spread::stay);
-    }
-
-    /// Lets another thread run beside none of the team.
-    pub(super) fn settle(&self) {
-        self.spread.iter().for_each(Spread::settle);
+    /// Lets a thread run beside none of the team.
+    pub(super) fn settle(&self, number: usize) {
+        self.spread.iter().for_each(|spread| spread.settle(number));
     }
 
     /// Begins the work of a thread.
@@ -80,6 +75,7 @@ impl Team {
         } else {
             self.met.wait(self.patient, |now| now != met || self.is_stopped());
         }
+        self.settle(number);
         self.turn(met + 1, number);
         !self.is_stopped()
     }
@@ -118,6 +114,7 @@ impl Team {
     /// The next rounds of a loop that threads divide while it runs; nothing if all are taken, or if somebody stopped
     /// the work. `is_first` at the beginning of a loop, of which all threads run the same in the same order.
     pub fn take(&self, number: usize, n_rounds: u64, is_first: bool) -> Option<Range<u64>> {
+        self.settle(number);
         match self.n_threads {
             1 => (is_first && n_rounds > 0).then_some(0..n_rounds),
             _ => self.shares.take(number as u64, n_rounds, is_first),

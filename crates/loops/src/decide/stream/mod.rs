@@ -36,6 +36,9 @@ pub(super) const PARTS: i64 = 8;
 /// A stream of fewer axes than that is not larger than what it is computed from.
 const FEWEST_AXES: usize = 3;
 
+/// Axes that are known to be no longer than that make a tensor hardly larger.
+const SHORT: i64 = 4;
+
 /// Computes what is only summed block by block.
 pub fn stream_sums(module: Module) -> Module {
     if find_stream(&module, FEWEST_AXES).is_none() {
@@ -58,7 +61,7 @@ pub fn stream_sums(module: Module) -> Module {
 
 /// How many axes of a tensor are not known to be short.
 pub(super) fn n_long_axes(binding: &Binding) -> usize {
-    let short = |axis: &&Axis| axis.dim.extent.as_constant().is_some();
+    let short = |axis: &&Axis| axis.dim.extent.as_constant().is_some_and(|n| n <= SHORT);
     binding.axes.len() - binding.axes.iter().filter(short).count()
 }
 

@@ -6,7 +6,7 @@ use super::Host;
 use crate::ad::fault::{Fault, R};
 use crate::host::{Effect, HostArg, HostDef, HostInst, HostKind, HostType, Intrinsic};
 use crate::op::Op;
-use crate::types::{Elem, Loc};
+use crate::types::{Elem, Ident, Loc};
 
 /// Code with tangents, as it is written.
 pub(super) struct Dual<'h, 'a> {
@@ -19,6 +19,8 @@ pub(super) struct Dual<'h, 'a> {
     pub(super) rounded: HashSet<u32>,
     /// The tangent of a definition whose points are perturbed where they are made, by its mark.
     pub(super) seed: Option<(String, HostArg)>,
+    /// What is perturbed, as modules define it and as tangents of them do again, and its tangent.
+    pub(super) defined: Option<(Vec<(Ident, Ident)>, HostArg)>,
     /// Parameters whose tangents are zero, though they are passed.
     pub(super) still: HashSet<u32>,
     /// Whether values have to be computed once more, because this is another block.
@@ -38,6 +40,7 @@ impl<'h, 'a> Dual<'h, 'a> {
             tangents,
             rounded: HashSet::new(),
             seed: None,
+            defined: None,
             still: HashSet::new(),
             copying: false,
             quiet: false,
@@ -104,6 +107,12 @@ impl<'h, 'a> Dual<'h, 'a> {
         args.iter().any(|arg| self.tangent(arg).is_some())
     }
 
+    /// What is perturbed as a module defines it, with its tangent.
+    fn defined_in(&self, module: &Ident) -> Option<(Ident, HostArg)> {
+        let (copies, seed) = self.defined.as_ref()?;
+        Some((self.host.copy_in(module, copies)?.clone(), seed.clone()))
+    }
+
     /// Writes an instruction, if values are copied, and the tangents of its results.
     pub(super) fn inst(&mut self, inst: &HostInst) -> R<()> {
         self.loc = inst.loc;
@@ -136,6 +145,9 @@ impl<'h, 'a> Dual<'h, 'a> {
         match &inst.kind {
             HostKind::Op(op, _) => self.operation(inst, *op, &args),
             HostKind::Intrinsic(Intrinsic::Point, _) => self.point(inst, &args),
+            HostKind::Run(name, _) if let Some((by, seed)) = self.defined_in(name) => {
+                self.beside_copy(inst, &by, &seed)
+            }
             _ if !self.is_active(&args) => Ok(()),
             HostKind::Run(..) => self.beside_run(inst, &args),
             HostKind::Intrinsic(intrinsic, _) => self.intrinsic(inst, *intrinsic, &args),

@@ -95,6 +95,8 @@ struct Host<'a> {
     slices: HashMap<slices::SliceKey, Ident>,
     /// The modules that give tangents: by module, inputs that have one, and what is perturbed.
     runs: HashMap<(Ident, Vec<usize>, Option<Ident>), Ident>,
+    /// The modules that those were made of, first of all; they define the same tensors.
+    origins: HashMap<Ident, Ident>,
     /// Modules of one scalar operation.
     ops: HashMap<(Op, Vec<Elem>, Elem), Ident>,
     names: HashSet<String>,
@@ -122,6 +124,7 @@ impl<'a> Host<'a> {
             patterns: HashMap::new(),
             slices: HashMap::new(),
             runs: HashMap::new(),
+            origins: HashMap::new(),
             ops: HashMap::new(),
             names,
             expanding: HashSet::new(),

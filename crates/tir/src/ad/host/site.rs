@@ -49,6 +49,29 @@ impl Host<'_> {
         Ok(())
     }
 
+    /// What a value is called in a module, or in one that gives tangents of that and defines it again.
+    pub(super) fn copy_in<'c>(
+        &self,
+        module: &Ident,
+        copies: &'c [(Ident, Ident)],
+    ) -> Option<&'c Ident> {
+        let origin = self.origins.get(module).unwrap_or(module);
+        copies.iter().find(|copy| copy.0 == *origin).map(|copy| &copy.1)
+    }
+
+    /// Whether an instruction runs such a module.
+    fn defines_again(&self, inst: &HostInst, copies: &[(Ident, Ident)]) -> bool {
+        let runs = |inst: &HostInst| match &inst.kind {
+            HostKind::Run(name, _) => self.copy_in(name, copies).is_some(),
+            _ => false,
+        };
+        let mut found = runs(inst);
+        for block in inst.blocks() {
+            for_each_inst(block, &mut |inst| found |= runs(inst));
+        }
+        found
+    }
+
     /// The code for one request.
     fn request(&mut self, inst: &HostInst, past: &[Step]) -> R<Vec<HostInst>> {
         let HostKind::Intrinsic(_, args) = &inst.kind else { return Ok(Vec::new()) };
@@ -165,6 +188,7 @@ fn follow(
     let is_made = |step: &Step| matches!(step, Step::Inst(inst) if by.is_made_by(inst));
     let start = past.iter().position(is_made).or(start);
     out.seed = by.mark.as_ref().map(|mark| (mark.as_str().to_owned(), seed.clone()));
+    out.defined = Some((by.copies.clone(), seed.clone()));
     let Some(start) = start else { return Err(Fault::unsupported("this value", loc)) };
     let needed = needed(&past[start..], of);
     let mut unknown: HashSet<u32> = HashSet::new();
@@ -184,12 +208,7 @@ fn follow(
                 if !inst.results.iter().any(|def| needed.contains(&def.number)) {
                     continue;
                 }
-                let copy = by.copies.iter().find(|copy| runs(inst, &copy.0));
-                if let Some((_, name)) = copy {
-                    out.beside_copy(inst, name, &seed)?;
-                    continue;
-                }
-                if by.is_made_by(inst) {
+                if by.is_made_by(inst) || out.host.defines_again(inst, &by.copies) {
                     out.inst(inst)?;
                     continue;
                 }
@@ -211,10 +230,6 @@ fn follow(
         return Err(Fault::unsupported("a loop or `match` around the request", loc));
     }
     Ok(out.tangent_or_zero(of))
-}
-
-fn runs(inst: &HostInst, module: &Ident) -> bool {
-    matches!(&inst.kind, HostKind::Run(name, _) if name == module)
 }
 
 /// The values that the target is made of.

@@ -191,6 +191,8 @@ impl Host<'_> {
         }
         self.program.modules.push(module);
         self.runs.insert(key, dual.clone());
+        let origin = self.origins.get(name).unwrap_or(name).clone();
+        self.origins.insert(dual.clone(), origin);
         Ok(dual)
     }
 }

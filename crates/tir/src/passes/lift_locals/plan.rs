@@ -40,6 +40,8 @@ pub(super) struct Candidate {
     pub(super) shape: BTreeSet<Var>,
     /// Whether it finds a length.
     pub(super) until: bool,
+    /// Whether it is a reduction of few terms.
+    pub(super) few: bool,
 }
 
 impl Lift<'_> {
@@ -54,6 +56,8 @@ impl Lift<'_> {
         self.need(&candidate.free, scope, host, &mut needs)?;
         let under = self.under(scope.conditions.len(), scope, host, &mut needs)?;
         let saves = needs.indices.len() < scope.axes.len() || scope.axes.is_empty();
+        // Memory for all pairs takes longer than a few operations at each.
+        let saves = saves && !(candidate.few && scope.is_spread(&needs.indices));
         if !saves || (candidate.until && !needs.indices.is_empty()) {
             return None;
         }

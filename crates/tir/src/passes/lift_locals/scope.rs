@@ -13,6 +13,9 @@ use crate::region::{Arg, Def, Inst, InstKind};
 use crate::substitute::Substitution;
 use crate::types::Ident;
 
+/// Axes that are known to be no longer are run through at once, and share what is the same along them.
+pub(super) const SHORT: i64 = 4;
+
 /// Instructions larger than this are not computed a second time.
 const MAX_SIZE: usize = 100;
 
@@ -36,6 +39,8 @@ pub(super) struct Site {
 pub(super) struct Scope {
     /// The indices: those of the binding, then those of reductions.
     pub(super) axes: Vec<Axis>,
+    /// How many of them are of the binding.
+    n_own: usize,
     /// Over those: the points at which the instruction is evaluated.
     pub(super) domain: Rc<Domain>,
     /// What else must hold there: each operand is true, or false.
@@ -73,6 +78,7 @@ impl Scope {
     pub(super) fn new(name: &Ident, axes: &[Axis], domain: Domain, open: bool) -> Scope {
         Scope {
             axes: axes.to_vec(),
+            n_own: axes.len(),
             domain: Rc::new(domain),
             conditions: Vec::new(),
             checks: Vec::new(),
@@ -86,6 +92,16 @@ impl Scope {
             lengths: HashSet::new(),
             n_sites: 0,
         }
+    }
+
+    /// Whether something over these indices would be larger than the binding, and is the same along short axes of
+    /// that only.
+    pub(super) fn is_spread(&self, indices: &BTreeSet<Var>) -> bool {
+        let (own, summed) = self.axes.split_at(self.n_own);
+        let short = |axis: &Axis| axis.dim.extent.as_constant().is_some_and(|n| n <= SHORT);
+        summed.iter().all(|axis| indices.contains(&axis.var))
+            && !summed.is_empty()
+            && own.iter().filter(|axis| !indices.contains(&axis.var)).all(short)
     }
 
     /// The indices.

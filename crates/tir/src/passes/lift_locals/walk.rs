@@ -7,7 +7,7 @@ use einlang_index::Domain;
 
 use super::plan::Candidate;
 use super::rename::Renames;
-use super::scope::Scope;
+use super::scope::{SHORT, Scope};
 use super::{Host, Lift};
 use crate::free::{Free, shape_vars};
 use crate::module::{Binding, Clause};
@@ -152,6 +152,7 @@ impl Lift<'_> {
             free: Free::of_group(&group),
             shape: shape_vars(&group),
             until: group.until.is_some(),
+            few: false,
         };
         let plan = self.plan(&candidate, scope, host)?;
         let names: Vec<Ident> = group.bindings.iter().map(|b| b.name.clone()).collect();
@@ -184,8 +185,8 @@ impl Lift<'_> {
             return None;
         }
         let inst = scope.plain(inst);
-        let candidate =
-            Candidate { free: Free::of_inst(&inst), shape: BTreeSet::new(), until: false };
+        let (free, few) = (Free::of_inst(&inst), has_few_terms(&inst));
+        let candidate = Candidate { free, shape: BTreeSet::new(), until: false, few };
         let plan = self.plan(&candidate, scope, host)?;
         self.lift_inst(&inst, &plan, scope, host)
     }
@@ -280,4 +281,12 @@ fn whole_uses(region: &Region) -> BTreeSet<Ident> {
         region.insts.iter().for_each(|inst| inst.args().into_iter().for_each(&mut add));
     });
     found
+}
+
+/// Whether an instruction is a reduction over one index that is known to have few values.
+fn has_few_terms(inst: &Inst) -> bool {
+    let InstKind::Reduce(reduction) = &inst.kind else { return false };
+    let ([var], [set]) = (reduction.domain.dims(), reduction.domain.sets()) else { return false };
+    let last = set.ges().iter().filter(|bound| bound.coeff(*var) == -1);
+    last.filter_map(|bound| bound.without(*var).as_constant()).any(|last| last < SHORT)
 }
