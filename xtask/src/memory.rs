@@ -19,7 +19,7 @@ struct Row {
     what: &'static str,
 }
 
-const ROWS: [Row; 6] = [
+const ROWS: [Row; 9] = [
     Row {
         name: "edit_distance",
         output: "distance",
@@ -54,6 +54,27 @@ const ROWS: [Row; 6] = [
         with: &["--checkpoint", "sqrt", "--input", "T=1000000"],
         most: 8 * (2 * 1025 + 977) + 1024,
         what: "two segments of 1025 planes, 977 checkpoints, and 1024 bytes",
+    },
+    Row {
+        name: "gradient_grid",
+        output: "slope",
+        with: &["--checkpoint", "sqrt", "--input", "T=1000000"],
+        most: 8 * 8 * (2 * 1026 + 977) + 1024,
+        what: "two segments of 1026 rows, 977 checkpoints of a row, and 1024 bytes",
+    },
+    Row {
+        name: "gradient_until",
+        output: "slope",
+        with: &["--checkpoint", "sqrt", "--input", "T=1000000"],
+        most: 8 * (4 * 1026 + 2 * 977) + 1024,
+        what: "four segments of 1026 planes, twice 977 checkpoints, and 1024 bytes",
+    },
+    Row {
+        name: "gradient_pair",
+        output: "slope",
+        with: &["--checkpoint", "sqrt", "--input", "T=1000000"],
+        most: 8 * (4 * 1026 + 2 * 977) + 1024,
+        what: "four segments of 1026 planes, twice 977 checkpoints, and 1024 bytes",
     },
     Row {
         name: "gradient",

@@ -83,6 +83,23 @@ fn a_grid_is_cut_along_its_longest_axis() {
     sandbox.transcript("explain-storage-layers", &call).ends_with(0);
 }
 
+const VARIANCE: &str = "\
+input T: i32 = 700;
+let a = 0.9f64;
+let x[0] = 0.5f64;
+let x[t in 1..T] = a * sin(x[t - 1]) + 0.1;
+let m = mean[t](x[t]);
+let loss = mean[t]((x[t] - m) ** 2);
+let slope = @loss / @a + @loss / @x[0];
+";
+
+#[test]
+fn it_is_said_what_no_segments_are_enough_for() {
+    let sandbox = Sandbox::with("variance.ein", VARIANCE);
+    let call = ["explain-storage", "variance.ein", "--outputs", "slope", "--checkpoint", "sqrt"];
+    sandbox.transcript("explain-storage-variance", &call).ends_with(0);
+}
+
 const MAIN: &str = "\
 input T: i32 = 700;
 fn main() -> (f64, f64, f64) {

@@ -67,14 +67,14 @@ impl Segments {
 }
 
 /// The segments as the end of the table.
-pub(super) fn segments_table(segments: &[Segments]) -> String {
+pub(super) fn segments_table(report: &StorageReport, segments: &[Segments]) -> String {
     let mut text = String::new();
     for Segments { beyond, replay, unless } in segments {
         let head = beyond.map_or_else(String::new, |bytes| {
             format!(" where trajectories take more than {}", words::bytes(bytes.into()))
         });
         text += &format!("\ncheckpoints{head}: {}\n", amount(replay.checkpoints));
-        replay.tensors.iter().for_each(|tensor| text += &line(tensor, replay));
+        replay.tensors.iter().for_each(|tensor| text += &line(tensor, replay, report));
         if let Some((cut, other)) = unless {
             text +=
                 &format!("  along `{cut}`; where `{other}` is longer, along `{other}` instead\n");
@@ -139,10 +139,15 @@ fn amount(checkpoints: Checkpoints) -> String {
     }
 }
 
-fn line(tensor: &Segment, replay: &Replay) -> String {
+fn line(tensor: &Segment, replay: &Replay, report: &StorageReport) -> String {
     let name = tensor.name.as_str();
     let Keep::Segment { before, after, state, first, last, .. } = tensor.keep else {
-        return format!("  {name}: as above, because it is an output or read at other times\n");
+        let binding = report.bindings.iter().find(|binding| binding.name == tensor.name);
+        let axis = binding.and_then(|binding| binding.axes.get(tensor.axis));
+        return match axis.map(|axis| axis.keep) {
+            Some(window::Keep::Window(_)) => format!("  {name}: as above, in every segment\n"),
+            _ => format!("  {name}: as above, because it is an output or read at other times\n"),
+        };
     };
     let mut kept = vec!["one segment".to_owned()];
     let mut add = |n: i64, what: &str| match n {

@@ -28,7 +28,7 @@ pub fn table(
         Checkpoint::Segments(_) => whole_table(&report, &segments),
         Checkpoint::None | Checkpoint::Budget(_) => String::new(),
     };
-    blocks + &segments_table(&segments) + &whole
+    blocks + &segments_table(&report, &segments) + &whole
 }
 
 fn block(binding: &BindingStorage, sources: &Sources) -> String {

@@ -1,11 +1,13 @@
 //! Programs in the forms that time takes besides a plain recurrence: recurrences over every so many points
-//! of another, grids of which either axis may be the longer one, batches, open axes with sums that are shifted.
+//! of another, grids of which either axis may be the longer one, batches, open axes with sums that are shifted,
+//! and recurrences and sums that go along with an open axis or with an adjoint.
 
 use einlang_testkit::generate::Source;
 
 /// A random program, and whether its sums are added up in another order with checkpoints.
 pub(crate) fn random_form(source: &mut Source) -> (String, bool) {
-    match source.pick(&[0, 1, 2, 3]) {
+    match source.pick(&[0, 1, 2, 3, 4]) {
+        4 => (follow(source), false),
         0 => (coarse(source), true),
         1 => (grid(source), true),
         2 => (batch(source), true),
@@ -114,4 +116,34 @@ fn open(source: &mut Source) -> (String, bool) {
            max 100000;\n"
         + &end(&format!("{sum}{also}"), "");
     (text, false)
+}
+
+/// A second recurrence that reads the first one, which may be open, and sums over both that the adjoint may
+/// wait for.
+fn follow(source: &mut Source) -> String {
+    let (range, until) = match source.pick(&[false, true, true]) {
+        false => ("1..T", ""),
+        true => ("1..", " until t >= T, max 100000"),
+    };
+    let read = source.pick(&["x[t]", "x[t - 1]", "x[t] * x[t - 1]"]);
+    let own =
+        source.pick(&["0.9 * y[t - 1]", "0.5 * sin(y[t - 1])", "0.2 * q * y[t - 1] * y[t - 1]"]);
+    let body = source.pick(&["0.1 * q", "0.1 * p * q", "0.0"]);
+    let first = source.pick(&["q", "x[0]", "0.3"]);
+    let total = source.pick(&["1.0f64", "sum[t](x[t])", "sum[t](sin(x[t])) * sum[t](x[t] * x[t])"]);
+    let loss = source.pick(&[
+        "total * y[last]",
+        "total + y[last] * y[last]",
+        "total * sum[t](y[t] * x[t])",
+        "total + sum[t](y[t])",
+    ]);
+    begin("")
+        + &format!(
+            "    let x[0] = p;\n    \
+             let x[t in {range}] = x[t - 1] - 0.002 * q * sin(x[t - 1]){until};\n    \
+             let y[0] = {first};\n    \
+             let y[t in 1..len(x)] = {own} + {body} + 0.1 * p * cos({read});\n    \
+             let total = {total};\n"
+        )
+        + &end(loss, "")
 }

@@ -60,6 +60,29 @@ impl Lower<'_> {
         Ok(())
     }
 
+    /// Counts the blocks again when it is known how many segments there are.
+    pub(super) fn recount(
+        &mut self,
+        parts: &[SweepPart],
+        sweep: Sweep,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        for part in parts {
+            let Some(carries) = self.carries.get(&part.group).cloned() else { continue };
+            let blocks = match carries.width {
+                None => sweep.count,
+                Some((width, _)) => {
+                    let width = self.value_of(&Quasi::from(width), out);
+                    let count = self.value_of(&Quasi::from(sweep.count), out);
+                    let total = self.integer(Op::Mul, &[width, count], out);
+                    self.sized("blocks", total, out)?
+                }
+            };
+            self.carries.insert(part.group.clone(), Carries { blocks, ..carries });
+        }
+        Ok(())
+    }
+
     /// A sum over time, as far as this segment goes.
     pub(super) fn add_up(
         &mut self,

@@ -1,7 +1,8 @@
 //! The forward sweep of an open axis.
 //!
 //! How many planes there are is known when it ends, so it is one loop as everywhere, which changes
-//! segments on its way. The backward sweep is that of any other axis.
+//! segments on its way. What goes along with it runs over a segment when that is complete: before the
+//! loop goes on to the next one, and after the loop. The backward sweep is that of any other axis.
 
 use einlang_index::{Affine, Constraint, Domain, Quasi, Set, Var};
 use einlang_tir::module::{Binding, Until};
@@ -10,7 +11,7 @@ use einlang_tir::op::Op;
 use super::integers::number;
 use super::sweep::Sweep;
 use super::{Lower, Result};
-use crate::ir::{Condition, Stmt};
+use crate::ir::{Condition, Operand, Stmt};
 use crate::schedule::Replay;
 
 impl Lower<'_> {
@@ -22,7 +23,7 @@ impl Lower<'_> {
         until: &Until,
         out: &mut Vec<Stmt>,
     ) -> Result<()> {
-        let Some(part) = replay.forward.first() else { return Ok(()) };
+        let Some((part, followers)) = replay.forward.split_first() else { return Ok(()) };
         let group = self.group_of(&part.group)?;
         let grows = |binding: &Binding| {
             let along = binding.axes.iter().any(|a| a.dim.extent.as_var() == Some(until.extent));
@@ -48,9 +49,11 @@ impl Lower<'_> {
         let (mut stmts, ()) = self.scoped(|lower, out| {
             let last = Quasi::from(sweep.count).add_constant(-1)?;
             let last = lower.value_of(&last, out);
-            let length = lower.value_of(&Quasi::from(sweep.length), out);
-            let origin = lower.integer(Op::Mul, &[last, length], out);
-            lower.param(sweep.origin, origin, "origin", out)?;
+            lower.param(sweep.segment, last, "segment", out)?;
+            let parts = lower.parts(replay, *sweep, out)?;
+            for part in followers {
+                lower.run_part(replay, part, *sweep, false, &parts, out)?;
+            }
             let from = lower.sized("from", number(0), out)?;
             for (of, _) in lower.segments_of(&replay.forward)? {
                 lower.keep_last(&of, (from, sweep.span), out)?;
@@ -63,7 +66,23 @@ impl Lower<'_> {
             Ok(())
         })?;
         out.append(&mut stmts);
-        Ok(())
+        self.recount(followers, *sweep, out)?;
+        self.finish_sums(followers, false, out)
+    }
+
+    /// What goes along with an open axis, over the segment that was completed last. Time has come so far
+    /// that there is a plane more.
+    fn follow(
+        &mut self,
+        (replay, sweep): (&Replay, Sweep),
+        segment: Operand,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        let Some((_, followers)) = replay.forward.split_first() else { return Ok(()) };
+        let complete = self.integer(Op::Sub, &[segment, number(1)], out);
+        self.param(sweep.segment, complete, "segment", out)?;
+        let parts = self.parts(replay, sweep, out)?;
+        followers.iter().try_for_each(|part| self.run_part(replay, part, sweep, false, &parts, out))
     }
 
     /// What comes first in a round of an open axis: it may be the first one of a segment.
@@ -73,6 +92,14 @@ impl Lower<'_> {
         let length = self.value_of(&Quasi::from(sweep.length), out);
         let segment = self.integer(Op::Div, &[plane, length], out);
         let origin = self.integer(Op::Mul, &[segment, length], out);
+        if replay.forward.len() > 1 {
+            let begins = self.integer(Op::Eq, &[plane, origin], out);
+            let later = self.integer(Op::Gt, &[segment, number(0)], out);
+            let begins = self.integer(Op::And, &[begins, later], out);
+            let (stmts, ()) =
+                self.scoped(|lower, out| lower.follow((&replay, sweep), segment, out))?;
+            out.push(Stmt::when(Condition::Value(begins), stmts));
+        }
         self.param(sweep.segment, segment, "segment", out)?;
         self.param(sweep.origin, origin, "origin", out)?;
         let new = Set::new([

@@ -79,9 +79,9 @@ impl<'m> Lower<'m> {
     }
 
     fn sweep_forward(&mut self, replay: &Replay, out: &mut Vec<Stmt>) -> Result<Sweep> {
-        let open = match &replay.forward[..] {
-            [part] => self.group_of(&part.group)?.until.as_ref(),
-            _ => None,
+        let open = match replay.forward.first() {
+            Some(part) => self.group_of(&part.group)?.until.as_ref(),
+            None => None,
         };
         let mut sweep = self.sizes_of(replay, open, out)?;
         self.memory_of(replay, &replay.forward, sweep, out)?;

@@ -15,6 +15,16 @@ pub(crate) fn unknown_name<'a>(
     suggest(diagnostic, name, span, candidates, format!("bind it first with `let {name} = …;`"))
 }
 
+/// A size of a function that its rule does not declare.
+pub(crate) fn size_in_rule(name: &str, function: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(Code::E0110, format!("unknown name `{name}`"), span, "not bound here").with_help(
+        format!(
+            "the sizes of `{function}` are not known in its rule: declare `{name}` there too, as in \
+             `@fn {function}(x: [f64; {name}])`, or ask for `len(x)`"
+        ),
+    )
+}
+
 /// A variant that is named without its enum.
 pub(crate) fn variant_without_enum(name: &str, path: &str, span: Span) -> Diagnostic {
     Diagnostic::error(Code::E0110, format!("unknown name `{name}`"), span, "not bound here")

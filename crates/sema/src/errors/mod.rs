@@ -75,7 +75,7 @@ pub(crate) use e0501_outside_box::*;
 pub(crate) use e0502_no_base::*;
 pub(crate) use e0503_cycle::*;
 pub(crate) use e0601_not_differentiable::*;
-pub(crate) use e0603_not_linear::not_linear;
+pub(crate) use e0603_not_linear::{NotLinear, not_linear};
 pub(crate) use w0406_unreachable_arm::*;
 
 use einlang_source::{Diagnostic, Span, nearest};

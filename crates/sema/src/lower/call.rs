@@ -200,6 +200,7 @@ impl<'p> Lower<'p> {
     ) -> R<Val<'p>> {
         let frame = self.activation(id, parent, args)?;
         if self.rule_of(id).is_some() {
+            self.check_before_rule(id, &frame)?;
             return self.call_with_rule(id, &frame);
         }
         let Some(value) = self.value_of(id) else {

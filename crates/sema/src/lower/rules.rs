@@ -41,6 +41,17 @@ impl<'p> Lower<'p> {
         rules.next()
     }
 
+    /// What a function and its rule declare about their parameters is checked where the function is
+    /// called: inside of them it is taken for granted.
+    pub(super) fn check_before_rule(&mut self, id: InstanceId, frame: &Frame<'p>) -> R<()> {
+        self.within(frame.clone(), |cx| cx.entry_checks(id))?;
+        let rule = self.rule_of(id).and_then(|(_, rule)| self.rule_instance(rule, id));
+        let Some(rule) = rule else { return Ok(()) };
+        let mut own = Frame::new(rule, self.typed.instance(rule).body, frame.parent.clone());
+        own.params = frame.params.clone();
+        self.within(own, |cx| cx.entry_checks(rule))
+    }
+
     /// A call that stays a call.
     pub(super) fn call_with_rule(&mut self, id: InstanceId, frame: &Frame<'p>) -> R<Val<'p>> {
         let ret = self.typed.instance(id).ret.clone();

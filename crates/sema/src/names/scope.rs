@@ -212,9 +212,10 @@ impl Resolver<'_, '_> {
                 _ => errors::type_is_no_value(&text, name.span),
             }
         } else {
-            match self.variant_path(name) {
-                Some(path) => errors::variant_without_enum(&text, &path, name.span),
-                None => {
+            match (self.variant_path(name), self.sized_function(name)) {
+                (Some(path), _) => errors::variant_without_enum(&text, &path, name.span),
+                (None, Some(function)) => errors::size_in_rule(&text, &function, name.span),
+                (None, None) => {
                     let suggest = self.cx.may_suggest();
                     let candidates = if suggest { self.visible_values() } else { Vec::new() };
                     errors::unknown_name(&text, name.span, candidates)
@@ -225,6 +226,23 @@ impl Resolver<'_, '_> {
         // One message per name: from here on it is bound to an error.
         self.forgive(name);
         Res::Error
+    }
+
+    /// The function whose rule this is, if it has a size of this name.
+    fn sized_function(&self, name: Ident) -> Option<String> {
+        let bodies = &self.cx.program.bodies;
+        let Owner::Def(def) = bodies[self.stack.last()?.id].owner else { return None };
+        let DefKind::Rule(Rule { target: Res::Def(target), .. }) = self.cx.program.defs[def].kind
+        else {
+            return None;
+        };
+        let function = &self.cx.program.defs[target];
+        let DefKind::Fn(Function { body, .. }) = function.kind else { return None };
+        let is_size = |local: &Local| {
+            matches!(local.kind, LocalKind::Extent(_)) && local.name.name == name.name
+        };
+        let sized = bodies[body].locals.iter().any(|(_, local)| is_size(local));
+        sized.then(|| self.text(function.name.name))
     }
 
     /// The path to a variant of this name, if an enum of the program has one.

@@ -9,7 +9,7 @@ use einlang_source::Span;
 
 use super::Checker;
 use crate::builtins::{Builtin, Function, Reduction};
-use crate::errors;
+use crate::errors::{self, NotLinear};
 use crate::hir::*;
 
 /// How a value depends on the differentials.
@@ -25,8 +25,8 @@ enum Degree {
     Unknown,
 }
 
-/// The degree, or the place that is not linear.
-type Found = Result<Degree, Span>;
+/// The degree, or what is not linear.
+type Found = Result<Degree, NotLinear>;
 
 /// Reports the rules that are not linear.
 pub(super) fn report(cx: &mut Checker<'_>) {
@@ -40,8 +40,14 @@ pub(super) fn report(cx: &mut Checker<'_>) {
         let Some(value) = body.value else { continue };
         let mut rule_check = RuleCheck { body, locals: HashMap::new() };
         let home = cx.instances.iter().position(|work| work.alive && work.body == rule.body);
-        if let (Err(span), Some(home)) = (rule_check.result(value), home) {
-            found.push((home, errors::not_linear(cx.interner.resolve(name), span)));
+        if let (Err(why), Some(home)) = (rule_check.result(value), home) {
+            let name_of = |param: &Param| match param.pattern.kind {
+                PatternKind::Bind(local, None) => Some(body.locals[local].name.name),
+                _ => None,
+            };
+            let param = if rule.reverse { body.params.last() } else { body.params.first() };
+            let param = param.and_then(name_of).map(|name| cx.interner.resolve(name));
+            found.push((home, errors::not_linear(cx.interner.resolve(name), param, why)));
         }
     }
     for (home, diagnostic) in found {
@@ -56,7 +62,7 @@ struct RuleCheck<'p> {
 
 impl RuleCheck<'_> {
     /// The value of the rule: each part is linear.
-    fn result(&mut self, value: ExprId) -> Result<(), Span> {
+    fn result(&mut self, value: ExprId) -> Result<(), NotLinear> {
         match self.body.kind(value) {
             ExprKind::Block(block) => {
                 self.statements(block)?;
@@ -64,13 +70,13 @@ impl RuleCheck<'_> {
             }
             ExprKind::Tuple(parts) => parts.iter().try_for_each(|part| self.result(*part)),
             _ => match self.degree(value)? {
-                Degree::Free => Err(self.body.span(value)),
+                Degree::Free => Err(NotLinear::Without(self.body.span(value))),
                 _ => Ok(()),
             },
         }
     }
 
-    fn statements(&mut self, block: &Block) -> Result<(), Span> {
+    fn statements(&mut self, block: &Block) -> Result<(), NotLinear> {
         for statement in &block.statements {
             match statement {
                 Statement::Let { pattern, value, .. } => self.bind(pattern, *value)?,
@@ -89,7 +95,7 @@ impl RuleCheck<'_> {
         Ok(())
     }
 
-    fn bind(&mut self, pattern: &Pattern, value: ExprId) -> Result<(), Span> {
+    fn bind(&mut self, pattern: &Pattern, value: ExprId) -> Result<(), NotLinear> {
         match (&pattern.kind, self.body.kind(value)) {
             (PatternKind::Typed(inner, _), _) => self.bind(inner, value),
             (PatternKind::Bind(local, None), _) => {
@@ -119,7 +125,7 @@ impl RuleCheck<'_> {
         let mut unknown = false;
         for expr in exprs {
             match self.degree(expr)? {
-                Degree::Linear => return Err(span),
+                Degree::Linear => return Err(NotLinear::At(span)),
                 Degree::Unknown => unknown = true,
                 Degree::Zero | Degree::Free => {}
             }
@@ -203,12 +209,13 @@ impl RuleCheck<'_> {
         match (op, left, right) {
             (BinaryOp::Add | BinaryOp::Sub, left, right) => joined(left, right, span),
             (BinaryOp::Mul, Degree::Zero, _) | (BinaryOp::Mul, _, Degree::Zero) => Ok(Degree::Zero),
-            (BinaryOp::Mul, Degree::Linear, Degree::Linear) => Err(span),
+            (BinaryOp::Mul, Degree::Linear, Degree::Linear) => Err(NotLinear::At(span)),
             (BinaryOp::Mul, Degree::Linear, _) | (BinaryOp::Mul, _, Degree::Linear) => {
                 Ok(Degree::Linear)
             }
             (BinaryOp::Div, left, Degree::Free | Degree::Zero) => Ok(left),
-            (_, Degree::Linear, _) | (_, _, Degree::Linear) => Err(span),
+            (BinaryOp::Div, Degree::Linear, Degree::Linear) => Err(NotLinear::Request(span)),
+            (_, Degree::Linear, _) | (_, _, Degree::Linear) => Err(NotLinear::At(span)),
             _ => Ok(Degree::Free),
         }
     }
@@ -220,6 +227,6 @@ fn joined(a: Degree, b: Degree, span: Span) -> Found {
         (Degree::Unknown, _) | (_, Degree::Unknown) => Ok(Degree::Unknown),
         (Degree::Zero, other) | (other, Degree::Zero) => Ok(other),
         (a, b) if a == b => Ok(a),
-        _ => Err(span),
+        _ => Err(NotLinear::At(span)),
     }
 }

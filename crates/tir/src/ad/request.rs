@@ -17,6 +17,9 @@ use crate::module::Clause;
 use crate::region::{Arg, Def, Inst, InstKind, Place, Region, Subscript};
 use crate::types::{Elem, Ident, Loc};
 
+/// So many bindings have entries that rules ask for; more would not end.
+const MOST_IN_RULES: usize = 500;
+
 /// One entry that is to be expanded.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
@@ -50,16 +53,9 @@ impl Ad<'_> {
         self.check_rules()?;
         self.isolate_calls()?;
         self.inline_jacobians()?;
-        self.globalise()?;
-        for name in self.binding_names() {
-            for entry in self.entries(&name) {
-                // Before anything is expanded, so that only what was written counts.
-                let hidden = self.hidden_from(&name, &entry)?;
-                self.hidden.insert(entry.number, hidden);
-                let parameters = self.asked.entry(entry.of.tensor).or_default();
-                parameters.insert(entry.by.tensor);
-            }
-        }
+        self.globalise(self.binding_names())?;
+        // Before anything is expanded, so that only what was written counts.
+        self.note_entries(&self.binding_names())?;
         let mut made = Made::default();
         for name in self.binding_names() {
             if !self.calls.through.contains(&name) {
@@ -69,13 +65,50 @@ impl Ad<'_> {
         while let Some(name) = self.needed_through_bodies() {
             self.expand(&name, &mut made, &mut Vec::new())?;
         }
+        self.expand_rules(&mut made)?;
         self.drop_through_bodies();
         Ok(())
     }
 
+    /// Expands what rules ask for themselves, which is there once they are put in place.
+    fn expand_rules(&mut self, made: &mut Made) -> R<()> {
+        for _ in 0..MOST_IN_RULES {
+            let waits = |name: &Ident| self.waits(name) && !self.calls.through.contains(name);
+            let Some(name) = self.binding_names().into_iter().find(waits) else { return Ok(()) };
+            self.expand(&name, made, &mut Vec::new())?;
+        }
+        let left = self.binding_names().into_iter().find(|name| self.waits(name));
+        let loc = left.and_then(|name| self.entries(&name).first().map(|entry| entry.loc));
+        Err(Fault::unsupported("a rule that asks for it again and again", loc.unwrap_or_default()))
+    }
+
+    /// Takes note of what the entries of bindings do not see.
+    fn note_entries(&mut self, names: &[Ident]) -> R<()> {
+        for name in names {
+            for entry in self.entries(name) {
+                let hidden = self.hidden_from(name, &entry)?;
+                self.hidden.insert(entry.number, hidden);
+                let parameters = self.asked.entry(entry.of.tensor).or_default();
+                parameters.insert(entry.by.tensor);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the entries of a binding that a rule has brought ones like all others.
+    fn take_in_rules(&mut self, name: &Ident) -> R<()> {
+        if self.entries(name).iter().all(|entry| self.hidden.contains_key(&entry.number)) {
+            return Ok(());
+        }
+        let before = self.module.groups.len();
+        self.globalise(vec![name.clone()])?;
+        let new = self.module.groups[before..].iter().flat_map(|group| &group.bindings);
+        let names: Vec<Ident> = new.map(|b| b.name.clone()).chain([name.clone()]).collect();
+        self.note_entries(&names)
+    }
+
     /// Targets and parameters become tensors of the module, not of a point.
-    fn globalise(&mut self) -> R<()> {
-        let mut open = self.binding_names();
+    fn globalise(&mut self, mut open: Vec<Ident>) -> R<()> {
         while let Some(name) = open.pop() {
             let is_local = |place: &Place| self.tensor_type(&place.tensor).is_err();
             if self.entries(&name).iter().any(|e| is_local(&e.of) || is_local(&e.by)) {
@@ -125,6 +158,7 @@ impl Ad<'_> {
         if self.entries(name).is_empty() {
             return Ok(());
         }
+        self.take_in_rules(name)?;
         self.contract(name)?;
         let mut entries = self.entries(name);
         entries.retain(|entry| !self.idle.contains_key(&entry.number));

@@ -16,18 +16,22 @@
 //! | `reads.rs` | what a group reads |
 //! | `shape.rs` | how a group can run along time |
 //! | `place.rs` | which planes a read is of |
+//! | `follow.rs` | what can run along with an open axis |
 //! | `stage.rs` | in which sweep a group runs, or when else |
+//! | `producers.rs` | what runs in a sweep because only the sweeps read it |
 //! | `planes.rs` | how segments of groups are shifted, and how many planes around them are kept |
 //!
 //! Invariant: a group of a sweep reads tensors of the sweeps only at its own time, up to a few planes
 //! that are there by then, or at the ends of time, which are kept apart. A tensor that anything reads
 //! otherwise is stored as its schedule says.
 
+mod follow;
 mod isolate;
 mod name_planes;
 mod order_sums;
 mod place;
 mod planes;
+mod producers;
 mod reads;
 mod shape;
 mod stage;
@@ -117,10 +121,13 @@ fn find_replay(
         let find = |wanted: Stage| {
             let seeds = (0..module.groups.len()).filter(|seed| !groups.skipped[*seed]);
             let mut ways = seeds.flat_map(|seed| {
-                groups.courses(seed, along).into_iter().map(move |way| (seed, way))
+                let open = module.groups[seed].until.is_some();
+                let alone = [true, false].into_iter().filter(move |follow| open || !follow);
+                let courses = groups.courses(seed, along).into_iter();
+                courses.flat_map(move |way| alone.clone().map(move |follow| (seed, way, follow)))
             });
-            ways.find_map(|(seed, course)| {
-                let stages = Stages::from(&groups, seed, course)?.with_producers();
+            ways.find_map(|(seed, course, follow)| {
+                let stages = Stages::from(&groups, seed, course, follow)?.with_producers();
                 let replay = planes(&groups, &stages, &stored, checkpoints, wanted)?;
                 let all: Vec<&Replay> = schedule.replays.iter().chain([&replay]).collect();
                 order_of_sweeps(module, &stored, &all).is_some().then_some(replay)

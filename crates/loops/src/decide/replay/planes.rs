@@ -7,6 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use einlang_tir::module::Binding;
 use einlang_tir::types::Ident;
 
 use super::super::windows::is_total;
@@ -35,12 +36,35 @@ pub(super) fn planes(
     wanted: Stage,
 ) -> Option<Replay> {
     let near = near_reads(groups, stages);
+    // What goes along with an open axis has no memory of its own: that would take the length.
+    let follows = |tensor: &Ident| {
+        let home = groups.homes.get(tensor).map(|home| home.0);
+        let is = |at: usize| {
+            stages.stages[at] == Stage::Forward && groups.module.groups[at].until.is_none()
+        };
+        stages.open.is_some() && home.is_some_and(is) && stages.axis(tensor).is_some()
+    };
     let stored = |tensor: &Ident| {
         let scheduled = schedule.tensor(tensor);
+        let in_round = scheduled.is_none_or(|scheduled| is_of_one_round(scheduled, stages, &near));
         stages.anywhere.contains(tensor)
             || groups.observers.sees_all_of(tensor)
-            || scheduled.is_none_or(|tensor| is_of_one_round(tensor, stages, &near))
+            || (in_round && !follows(tensor))
     };
+    let all = || groups.module.bindings().map(|binding| &binding.name);
+    if all().any(|tensor| follows(tensor) && stored(tensor)) {
+        return None;
+    }
+    // Which points were stored is remembered for the segment of the round that is computed.
+    let forward = || {
+        let of = groups.module.groups.iter().zip(&stages.stages);
+        of.filter(|(_, stage)| **stage == Stage::Forward).map(|(group, _)| group)
+    };
+    let mut bindings = forward().flat_map(|group| &group.bindings);
+    let partial = |binding: &Binding| !is_total(binding, &groups.facts, &groups.observers);
+    if stages.open.is_some() && forward().count() > 1 && bindings.any(partial) {
+        return None;
+    }
     let whole = |tensor: &Ident| {
         let axis = stages.axis(tensor);
         let scheduled = schedule.tensor(tensor).map(|tensor| &tensor.storage[..]);
@@ -60,6 +84,12 @@ pub(super) fn planes(
         return None;
     }
     let shifts = shifts(groups, stages, &near);
+    // An open axis changes segments by itself, so nothing that goes along with it reads ahead.
+    let moved =
+        |at: &usize| stages.stages[*at] == Stage::Forward && !stages.courses[*at].axes.is_empty();
+    if stages.open.is_some() && shifts.iter().any(|(at, shift)| moved(at) && *shift != 0) {
+        return None;
+    }
     let again = again(groups, stages, &near, &stored);
     // A window that no checkpoint restores would be that of another segment.
     let is_ring = |tensor: &Ident| {

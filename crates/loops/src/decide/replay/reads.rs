@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use einlang_index::{Domain, Quasi, Set, Var};
+use einlang_index::{Affine, Constraint, Domain, Quasi, Set, Var};
 use einlang_tir::free::Free;
 use einlang_tir::module::{Axis, Binding, Group};
 use einlang_tir::region::{InstKind, Read, Region};
@@ -41,6 +41,8 @@ pub(super) struct Reads {
     pub(super) whole: HashSet<Ident>,
     /// Symbols that are mentioned.
     pub(super) symbols: BTreeSet<Var>,
+    /// Symbols that something depends on that is computed at a read, other than as the end of an axis.
+    pub(super) behind: BTreeSet<Var>,
 }
 
 /// What the axes of a binding that is computed at a read stand for there.
@@ -133,9 +135,20 @@ impl Walk<'_> {
         self.depth += 1;
         let axes = binding.axes.iter().map(|axis| axis.var);
         let inner: Stands = axes.zip(at).collect();
+        if !read.proved {
+            let extents = binding.axes.iter().map(|axis| &axis.dim.extent);
+            extents.for_each(|extent| {
+                extent.for_each_var(&mut |var| {
+                    self.reads.behind.insert(var);
+                })
+            });
+        }
         for clause in &binding.clauses {
+            self.reads.behind.extend(beyond_ends(binding, &clause.domain));
             for region in clause.guard.iter().chain([&clause.body]) {
-                self.reads.symbols.extend(Free::of_region(region).vars);
+                let vars = Free::of_region(region).vars;
+                self.reads.behind.extend(&vars);
+                self.reads.symbols.extend(vars);
                 self.region(region, over, &inner);
             }
         }
@@ -163,6 +176,20 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// What a domain mentions, but for the ends of the axes of its binding.
+fn beyond_ends(binding: &Binding, domain: &Domain) -> Vec<Var> {
+    let is_end = |constraint: &Constraint| {
+        binding.axes.iter().any(|axis| {
+            let end = axis.dim.extent.as_affine();
+            let end = end.and_then(|end| Constraint::lt(&Affine::var(axis.var), end).ok());
+            end.as_ref() == Some(constraint)
+        })
+    };
+    let constraints = domain.sets().iter().flat_map(|set| set.constraints());
+    let others = constraints.filter(|constraint| !is_end(constraint));
+    others.flat_map(|constraint| constraint.expr().vars().collect::<Vec<_>>()).collect()
 }
 
 fn stand_in(expr: &Quasi, stands: &Stands) -> Option<Quasi> {

@@ -8,14 +8,12 @@ use einlang_tir::types::Ident;
 
 use super::super::windows::Observers;
 use super::Along;
+use super::follow::follows;
 use super::place::{Place, place};
 use super::reads::{Reads, Seen};
 use super::shape::{Course, Shape, end_of_sum, shape};
 use crate::lower::SHORTEST;
 use crate::schedule::{Compute, Schedule};
-
-/// Shorter axes are not taken for time only because something reads along them.
-const SHORT: i64 = 32;
 
 /// The sweeps, and what comes before, between and after them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -29,7 +27,7 @@ pub(super) enum Stage {
 
 impl Stage {
     /// The first stage in which what this one makes is complete.
-    fn complete(self) -> Stage {
+    pub(super) fn complete(self) -> Stage {
         match self {
             Stage::Before => Stage::Before,
             Stage::Forward | Stage::Between => Stage::Between,
@@ -183,11 +181,13 @@ impl<'m> Groups<'m> {
 
 /// When the groups of a module run, if a recurrence and what goes with it are run in segments.
 pub(super) struct Stages<'g, 'm> {
-    groups: &'g Groups<'m>,
+    pub(super) groups: &'g Groups<'m>,
     /// Whether the forward sweep runs downwards.
     pub(super) down: bool,
-    /// The length of the open axis that it runs along, and then alone.
+    /// The length of the open axis that it runs along.
     pub(super) open: Option<Var>,
+    /// Whether other groups may run along with an open axis.
+    follow: bool,
     pub(super) stages: Vec<Stage>,
     /// The ways of groups along time.
     pub(super) courses: Vec<Course>,
@@ -203,12 +203,14 @@ impl<'g, 'm> Stages<'g, 'm> {
         groups: &'g Groups<'m>,
         seed: usize,
         course: &Course,
+        follow: bool,
     ) -> Option<Stages<'g, 'm>> {
         let n_groups = groups.module.groups.len();
         let mut stages = Stages {
             groups,
             down: course.down?,
             open: groups.module.groups[seed].until.as_ref().map(|until| until.extent),
+            follow,
             stages: vec![Stage::Before; n_groups],
             courses: vec![Course::default(); n_groups],
             anywhere: HashSet::new(),
@@ -240,7 +242,7 @@ impl<'g, 'm> Stages<'g, 'm> {
     }
 
     /// The courses that a group may take.
-    fn candidates(&self, group: usize) -> Vec<Course> {
+    pub(super) fn candidates(&self, group: usize) -> Vec<Course> {
         let maps = || {
             let rank = self.groups.module.groups[group].bindings[0].axes.len();
             (0..rank).map(|axis| Course::together(vec![axis]))
@@ -269,6 +271,22 @@ impl<'g, 'm> Stages<'g, 'm> {
 
     /// The reads of what is made in the sweeps or after them, with their places.
     fn staged(&self, group: usize, axes: &[usize]) -> Vec<(Ident, Stage, Option<Place>)> {
+        let mut found = self.staged_reads(group, axes);
+        // The length of an open axis is known when it is complete.
+        for (other, of) in self.groups.module.groups.iter().enumerate() {
+            let sized = |extent: Var| self.groups.reads[group].symbols.contains(&extent);
+            let length = of.until.as_ref().filter(|until| other != group && sized(until.extent));
+            if let (Some(_), Some(first)) = (length, of.bindings.first())
+                && self.stages[other] != Stage::Before
+            {
+                found.push((first.name.clone(), self.stages[other], None));
+            }
+        }
+        found
+    }
+
+    /// The same, as far as points are read.
+    fn staged_reads(&self, group: usize, axes: &[usize]) -> Vec<(Ident, Stage, Option<Place>)> {
         let mut found = Vec::new();
         for seen in &self.groups.reads[group].list {
             let Some(home) = self.groups.homes.get(&seen.tensor).copied() else { continue };
@@ -280,16 +298,6 @@ impl<'g, 'm> Stages<'g, 'm> {
             let axis = self.axis(&seen.tensor);
             let place = axis.map(|axis| self.groups.place(seen, home, axis, time));
             found.push((seen.tensor.clone(), stage, place));
-        }
-        // The length of an open axis is known when it is complete.
-        for (other, of) in self.groups.module.groups.iter().enumerate() {
-            let sized = |extent: Var| self.groups.reads[group].symbols.contains(&extent);
-            let length = of.until.as_ref().filter(|until| other != group && sized(until.extent));
-            if let (Some(_), Some(first)) = (length, of.bindings.first())
-                && self.stages[other] != Stage::Before
-            {
-                found.push((first.name.clone(), self.stages[other], None));
-            }
         }
         for tensor in &self.groups.reads[group].whole {
             let home = self.groups.homes.get(tensor).map(|home| home.0);
@@ -304,7 +312,7 @@ impl<'g, 'm> Stages<'g, 'm> {
 
     /// Whether a group ends with the open axis: a sweep backward starts with the segment in which the
     /// one forward ended.
-    fn ends_in_time(&self, group: usize, axes: &[usize]) -> bool {
+    pub(super) fn ends_in_time(&self, group: usize, axes: &[usize]) -> bool {
         let Some(length) = self.open.map(Quasi::from) else { return true };
         let bindings = &self.groups.module.groups[group].bindings;
         let extents =
@@ -321,24 +329,47 @@ impl<'g, 'm> Stages<'g, 'm> {
     }
 
     /// The sweep in which a group can take a course.
-    fn sweep(&self, group: usize, course: &Course) -> Option<Stage> {
+    pub(super) fn sweep(&self, group: usize, course: &Course) -> Option<Stage> {
         if !self.ends_in_time(group, &course.axes) {
             return None;
         }
-        let (mut after, mut near) = (Stage::Before, None);
-        for (_, stage, place) in self.staged(group, &course.axes) {
-            match place {
-                Some(Place::Near(..)) => near = near.max(Some(stage)),
-                Some(Place::Anywhere) => return None,
-                _ => after = after.max(stage.complete()),
+        let waits = |staged: Vec<(Ident, Stage, Option<Place>)>| {
+            let (mut after, mut near) = (Stage::Before, None);
+            for (_, stage, place) in staged {
+                match place {
+                    Some(Place::Near(..)) => near = near.max(Some(stage)),
+                    Some(Place::Anywhere) => return None,
+                    _ => after = after.max(stage.complete()),
+                }
             }
+            Some((after, near))
+        };
+        // How long an open axis is, is known when it ends: it goes along with no other.
+        let open = self.groups.module.groups[group].until.is_some();
+        let along = !open && course.runs(self.down) && self.follows(group, course);
+        if along
+            && waits(self.staged_reads(group, &course.axes))?
+                == (Stage::Before, Some(Stage::Forward))
+        {
+            return Some(Stage::Forward);
         }
-        let forward = after == Stage::Before && self.open.is_none() && course.runs(self.down);
+        let (after, near) = waits(self.staged(group, &course.axes))?;
+        let forward =
+            after == Stage::Before && self.open.is_none() && !open && course.runs(self.down);
         match near? {
             Stage::Forward if forward => Some(Stage::Forward),
+            _ if open => None,
             _ if after <= Stage::Between && course.runs(!self.down) => Some(Stage::Backward),
             _ => None,
         }
+    }
+
+    /// Whether a group can run along with the open axis.
+    fn follows(&self, group: usize, course: &Course) -> bool {
+        let (of, shape) = (&self.groups.module.groups[group], &self.groups.shapes[group]);
+        self.open.filter(|_| self.follow).is_some_and(|length| {
+            !self.groups.reads[group].behind.contains(&length) && follows(of, shape, course, length)
+        })
     }
 
     /// The stage of a group that is in no sweep.
@@ -379,80 +410,5 @@ fn is_at_most(bound: &MinMax, number: &Quasi) -> bool {
         }
         MinMax::Min(list) => list.iter().any(|bound| is_at_most(bound, number)),
         MinMax::Max(list) => list.iter().all(|bound| is_at_most(bound, number)),
-    }
-}
-
-impl Stages<'_, '_> {
-    /// The stages in which what only the sweeps read, at their own time, is computed in a sweep as well: in
-    /// the forward one, or in the backward one if that only waits for the other.
-    pub(super) fn with_producers(mut self) -> Self {
-        for group in (0..self.stages.len()).rev().filter(|at| !self.groups.skipped[*at]) {
-            match self.stages[group] {
-                Stage::Before if self.open.is_none() => self.take_in(group, Stage::Forward),
-                Stage::Between => self.take_in(group, Stage::Backward),
-                _ => {}
-            }
-        }
-        self
-    }
-
-    fn take_in(&mut self, group: usize, sweep: Stage) {
-        // How long an open axis is, is known when it ends.
-        if self.groups.module.groups[group].until.is_some() {
-            return;
-        }
-        let bindings = &self.groups.module.groups[group].bindings;
-        let whole = |binding: &Binding| {
-            let by = |reads: &Reads| reads.whole.contains(&binding.name);
-            self.groups.observers.sees_all_of(&binding.name) || self.groups.reads.iter().any(by)
-        };
-        if bindings.iter().any(whole) {
-            return;
-        }
-        let candidates = self.candidates(group);
-        let is_long = |axes: &[usize]| {
-            let mut own = bindings.iter().zip(axes);
-            let short = |extent: i64| extent < SHORT;
-            own.all(|(binding, axis)| {
-                !binding.axes[*axis].dim.extent.as_constant().is_some_and(short)
-            })
-        };
-        let down = (sweep == Stage::Forward) == self.down;
-        let runs = |course: &&Course| {
-            course.runs(down)
-                && course.axes.len() == bindings.len()
-                && self.ends_in_time(group, &course.axes)
-                && is_long(&course.axes)
-                && self.is_read_near(group, &course.axes)
-        };
-        if let Some(course) = candidates.iter().find(runs) {
-            self.courses[group] = course.clone();
-            self.stages[group] = sweep;
-        }
-    }
-
-    /// Whether all readers of a group are in the sweeps, and read it at their own time.
-    fn is_read_near(&self, group: usize, axes: &[usize]) -> bool {
-        let mut found = false;
-        for (reader, reads) in self.groups.reads.iter().enumerate() {
-            if reader == group || self.groups.skipped[reader] {
-                continue;
-            }
-            for seen in &reads.list {
-                let Some(home) = self.groups.homes.get(&seen.tensor).copied() else { continue };
-                if home.0 != group {
-                    continue;
-                }
-                let time = self.groups.time(reader, seen.binding, &self.courses[reader].axes);
-                let place = self.groups.place(seen, home, axes[home.1], time);
-                // Only what is read at one distance goes along with its readers.
-                let along = matches!(place, Place::Near(low, high) if low == high);
-                if !self.stages[reader].is_sweep() || !along {
-                    return false;
-                }
-                found = true;
-            }
-        }
-        found
     }
 }
