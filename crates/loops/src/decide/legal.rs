@@ -254,7 +254,8 @@ fn find_problem(
 pub(crate) fn is_order_seen(module: &Module, group: &Group) -> bool {
     let found = || find_order(module, group).ok().map(|order| nest_of(group, &order, false));
     let facts = module.facts();
-    let earlier = |nest: &Nest| respects(group, nest, dependences(module, group), &facts);
+    let earlier =
+        |nest: &Nest| find_broken(group, nest, dependences(module, group), &facts).is_none();
     reads_itself_by_data(group) && (group.until.is_some() || !found().as_ref().is_some_and(earlier))
 }
 
