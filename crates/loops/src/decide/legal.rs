@@ -252,11 +252,14 @@ fn find_problem(
 /// Whether the order of points can be seen: the group reads itself at data, and some of what may be read there may be
 /// computed later. Where all of an axis lies in earlier steps it does not matter which point of it is read.
 pub(crate) fn is_order_seen(module: &Module, group: &Group) -> bool {
-    let found = || find_order(module, group).ok().map(|order| nest_of(group, &order, false));
-    let facts = module.facts();
-    let earlier =
-        |nest: &Nest| find_broken(group, nest, dependences(module, group), &facts).is_none();
-    reads_itself_by_data(group) && (group.until.is_some() || !found().as_ref().is_some_and(earlier))
+    if !reads_itself_by_data(group) {
+        return false;
+    }
+    let Some(order) = find_order(module, group).ok().filter(|_| group.until.is_none()) else {
+        return true;
+    };
+    let (nest, facts) = (nest_of(group, &order, false), module.facts());
+    find_broken(group, &nest, dependences(module, group), &facts).is_some()
 }
 
 /// Whether every clause occurs once, with forms and axes of its rank.
