@@ -8,7 +8,7 @@ the nodes of Chebyshev; then its coefficients are rounded to their type one afte
 first, and those that follow are fitted again.
 """
 
-from mpmath import mp, mpf, cos, erf, erfc, exp, log, lu_solve, matrix, pi, sin, sqrt
+from mpmath import mp, mpf, cos, erf, erfc, exp, log, lu_solve, matrix, pi, sin, sqrt, tanh
 import struct
 
 mp.dps = 60
@@ -50,9 +50,16 @@ def show(name, doc, f, weight, low, high, degree, kind):
     print("];\n")
 
 
-def parts(name, doc, value, kind, n):
+def below(x):
+    """The next number of a type that is not above."""
+    near = single(x)
+    bits = struct.unpack("i", struct.pack("f", float(near)))[0]
+    return near if near <= x else mpf(struct.unpack("f", struct.pack("i", bits - 1))[0])
+
+
+def parts(name, doc, value, kind, n, rounding=None):
     """A number as a sum of numbers of a type."""
-    rounding = single if kind == "f32" else double
+    rounding = rounding or (single if kind == "f32" else double)
     found = []
     for _ in range(n):
         found.append(rounding(value))
@@ -100,9 +107,17 @@ def cosine(z):
     return (cos(sqrt(z)) - 1 + z / 2) / z**2 if z > mpf(10) ** -15 else mpf(1) / 24
 
 
-for kind, s, c in (("f32", 3, 2), ("f64", 6, 5)):
+for kind, s, c in (("f32", 2, 2), ("f64", 6, 5)):
     show("SIN", "`(sin(r) - r) / r^3` in powers of `r^2`.", sine, lambda z: z + tiny, mpf(0), quarter, s, kind)
     show("COS", "`(cos(r) - 1 + r^2 / 2) / r^4` in powers of `r^2`.", cosine, lambda z: z**2 + tiny, mpf(0), quarter, c, kind)
+
+
+def tanh_part(z):
+    x = sqrt(z)
+    return (tanh(x) / x - 1) / z if z > tiny else -mpf(1) / 3
+
+
+show("TANH", "`(tanh(x) - x) / x^3` in powers of `x^2`, up to 5/8.", tanh_part, lambda z: z + tiny, mpf(0), mpf("0.3907"), 4, "f32")
 
 
 def erf_part(z):
@@ -127,7 +142,7 @@ for kind in ("f32", "f64"):
     parts("LOG2_E", "`log2(e)`", 1 / LN2, kind, 2)
     parts("LOG10_E", "`log10(e)`", 1 / log(mpf(10)), kind, 2)
     parts("LOG10_2", "`log10(2)`", LN2 / log(mpf(10)), kind, 2)
-    parts("HALF_PI", "`pi / 2`", pi / 2, kind, 3)
+    parts("HALF_PI", "`pi / 2`", pi / 2, kind, 3, below if kind == "f32" else double)
 
 short = mpf(int(LN2 * 2**40)) / 2**40
 print("/// `log(2)` as a sum whose first part has 40 bits.")

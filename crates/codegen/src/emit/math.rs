@@ -12,12 +12,15 @@ use inkwell::module::Linkage;
 use inkwell::types::{
     BasicMetadataTypeEnum, BasicType, BasicTypeEnum, FloatType, IntType, VectorType,
 };
-use inkwell::values::{BasicValueEnum, FunctionValue, IntValue};
+use inkwell::values::{
+    BasicMetadataValueEnum, BasicValueEnum, FunctionValue, IntValue, VectorValue,
+};
 use inkwell::{FloatPredicate, IntPredicate};
 
 use super::op::intrinsic;
 use super::{Emit, Refused, Result};
 use crate::math::{Compare, Float, Formula, Int, Node, Truth, formula};
+use crate::optimise::has_masks;
 
 /// A function of the module that is being written: scalars or vectors of one type.
 struct Writing<'c, 'e, 'k> {
@@ -45,7 +48,7 @@ impl<'c> Emit<'c, '_> {
         let function = match self.module.get_function(&name) {
             Some(function) => function,
             None => {
-                let Some(formula) = formula(op, elem) else { return Ok(None) };
+                let Some(formula) = formula(op, elem, has_masks()) else { return Ok(None) };
                 self.function_of(op, &formula, &name, ty, args.len())?
             }
         };
@@ -307,7 +310,76 @@ impl<'c> Writing<'c, '_, '_> {
                 }
                 _ => return Err(none()),
             },
+            Node::Scale(x, n) => self.scaled(values[x], values[n])?,
         })
+    }
+
+    /// `x * 2^n`, by the instruction for it: in parts that fit a register.
+    fn scaled(&self, x: BasicValueEnum<'c>, n: BasicValueEnum<'c>) -> Result<BasicValueEnum<'c>> {
+        let (name, bytes) = if self.int.get_bit_width() == 32 { ("ps", 4) } else { ("pd", 8) };
+        let width = self.width.unwrap_or(1);
+        let part = width.next_power_of_two().clamp(16 / bytes, 64 / bytes);
+        let name = format!("llvm.x86.avx512.mask.scalef.{name}.{}", part * bytes * 8);
+        let found = Intrinsic::find(&name).ok_or_else(none)?;
+        let function = found.get_declaration(&self.emit.module, &[]).ok_or_else(none)?;
+        let (context, nothing) = (self.emit.context, self.float.vec_type(part).get_poison());
+        let mask = if part > 8 { context.i16_type() } else { context.i8_type() };
+        let (mask, rounding) = (mask.const_all_ones(), context.i32_type().const_int(4, false));
+        let b = &self.builder;
+        let vector = |value: BasicValueEnum<'c>| -> Result<VectorValue<'c>> {
+            match value {
+                BasicValueEnum::VectorValue(value) => Ok(value),
+                value => {
+                    let at = context.i32_type().const_zero();
+                    Ok(b.build_insert_element(nothing, value, at, "lane")?)
+                }
+            }
+        };
+        let (xs, ns) = (vector(x)?, vector(n)?);
+        let mut parts = Vec::new();
+        for from in (0..width).step_by(part as usize) {
+            let (x, n) = (self.lanes(xs, None, from, part)?, self.lanes(ns, None, from, part)?);
+            let mut args: Vec<BasicMetadataValueEnum<'c>> =
+                vec![x.into(), n.into(), nothing.into(), mask.into()];
+            if part * bytes == 64 {
+                args.push(rounding.into());
+            }
+            let call = b.build_call(function, &args, "scaled")?;
+            parts.push(call.try_as_basic_value().basic().ok_or_else(none)?.into_vector_value());
+        }
+        let mut size = part;
+        while parts.len() > 1 {
+            let pairs = parts.chunks(2);
+            let joined = pairs.map(|pair| self.lanes(pair[0], pair.get(1).copied(), 0, 2 * size));
+            parts = joined.collect::<Result<Vec<_>>>()?;
+            size *= 2;
+        }
+        let all = *parts.first().ok_or_else(none)?;
+        match self.width {
+            None => Ok(b.build_extract_element(all, context.i32_type().const_zero(), "scaled")?),
+            Some(width) => Ok(self.lanes(all, None, 0, width)?.into()),
+        }
+    }
+
+    /// So many lanes of one vector or two of the same length, from one on; lanes beyond them are anything.
+    fn lanes(
+        &self,
+        of: VectorValue<'c>,
+        and: Option<VectorValue<'c>>,
+        from: u32,
+        n: u32,
+    ) -> Result<VectorValue<'c>> {
+        let ty = of.get_type();
+        if and.is_none() && from == 0 && n == ty.get_size() {
+            return Ok(of);
+        }
+        let word = self.emit.context.i32_type();
+        let all = ty.get_size() * if and.is_some() { 2 } else { 1 };
+        let lane =
+            |at| if at < all { word.const_int(u64::from(at), false) } else { word.get_poison() };
+        let order: Vec<_> = (from..from + n).map(lane).collect();
+        let and = and.unwrap_or_else(|| ty.get_poison());
+        Ok(self.builder.build_shuffle_vector(of, and, VectorType::const_vector(&order), "lanes")?)
     }
 
     fn float_op(

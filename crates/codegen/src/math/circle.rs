@@ -21,34 +21,45 @@ fn reduced<'a>(x: Term<'a>, n: Term<'a>) -> (Term<'a>, Option<Term<'a>>) {
     (r, Some(lost - n.fma(c, left)))
 }
 
+/// The sine and the cosine of `r`, to less than two units in the last place.
+fn of_single<'a>(r: Term<'a>) -> (Term<'a>, Term<'a>) {
+    let z = r * r;
+    // A zero added to the product makes it positive where `z` is 0, so that -0 stays what it is.
+    let sine = r.fma(z.fma(z.polynomial(c::SIN_F32), 0.0), r);
+    let cosine = z.fma(z.fma(z.polynomial(c::COS_F32), -0.5), 1.0);
+    (sine, cosine)
+}
+
+/// The same of doubles, where `r` lacks a small part.
+fn of_double<'a>(r: Term<'a>, small: Term<'a>) -> (Term<'a>, Term<'a>) {
+    let z = r * r;
+    let half = z * 0.5;
+    let first = -half + 1.0;
+    let sine = r * z * z.polynomial(c::SIN_F64) + small * first;
+    let lost = (-first + 1.0) - half;
+    let cosine = z * z * z.polynomial(c::COS_F64) + (lost - r * small);
+    (r + sine, first + cosine)
+}
+
 /// The polynomial of the quarter that `x` is in, some quarters further.
 fn quarter<'a>(x: Term<'a>, further: i64, holds: &mut Option<Mask<'a>>) -> Term<'a> {
     *holds = Some(x.abs().at_most(x.by_type(100_000.0, 1e6)));
     let at = whole(x);
     let sum = x.fma(std::f64::consts::FRAC_2_PI, at);
-    let n = sum - at;
-    let (r, correction) = reduced(x, n);
-    let z = r * r;
-    let half = z * 0.5;
-    let first = -half + 1.0;
-    let sine = r * z * z.polynomial(x.by_type(c::SIN_F32, c::SIN_F64));
-    let cosine = z * z * z.polynomial(x.by_type(c::COS_F32, c::COS_F64));
-    let lost = (-first + 1.0) - half;
-    let (sine, cosine) = match correction {
-        None => (sine, cosine + lost),
-        Some(small) => (sine + small * first, cosine + (lost - r * small)),
+    let (sine, cosine) = match reduced(x, sum - at) {
+        (r, None) => of_single(r),
+        (r, Some(small)) => of_double(r, small),
     };
-    let (sine, cosine) = (r + sine, first + cosine);
     let which = sum.bits() + further;
     let value = (which & 1).is(0).choose(sine, cosine);
     let sign = (which & 2).shift_left(x.by_type(30, 62));
     (value.bits() ^ sign).of_bits()
 }
 
-/// The sine.
+/// The sine. Zeros keep their sign: for singles by the formula, since all parts of `pi / 2` are positive.
 pub(super) fn sin<'a>(x: Term<'a>, holds: &mut Option<Mask<'a>>) -> Term<'a> {
     let value = quarter(x, 0, holds);
-    x.equals(0.0).choose(x, value)
+    if x.by_type(true, false) { value } else { x.equals(0.0).choose(x, value) }
 }
 
 /// The cosine.

@@ -72,11 +72,14 @@ pub(crate) enum Node {
     OfBits(usize),
     /// The float nearest to an integer.
     ToFloat(usize),
+    /// The first times two to the power of the second, a whole number, rounded once.
+    Scale(usize, usize),
 }
 
 /// A formula that is being written.
 pub(super) struct Code {
     elem: Elem,
+    scales: bool,
     nodes: RefCell<Vec<Node>>,
 }
 
@@ -93,9 +96,9 @@ pub(super) struct Index<'a>(&'a Code, usize);
 pub(super) struct Mask<'a>(&'a Code, usize);
 
 impl Code {
-    /// A formula without nodes.
-    pub(super) fn new(elem: Elem) -> Code {
-        Code { elem, nodes: RefCell::default() }
+    /// A formula without nodes, for a processor that multiplies by powers of two in one step or not.
+    pub(super) fn new(elem: Elem, scales: bool) -> Code {
+        Code { elem, scales, nodes: RefCell::default() }
     }
 
     /// The nodes so far.
@@ -159,6 +162,11 @@ impl<'a> Term<'a> {
         self.float(Node::Fma(self.1, y.1, z.1))
     }
 
+    /// `self * 2^n` with one rounding, if the processor does that in one step.
+    pub(super) fn scaled_at_once(self, n: Term<'a>) -> Option<Term<'a>> {
+        self.0.scales.then(|| self.float(Node::Scale(self.1, n.1)))
+    }
+
     /// The magnitude.
     pub(super) fn abs(self) -> Term<'a> {
         self.float(Node::Magnitude(self.1))
@@ -198,10 +206,14 @@ impl<'a> Term<'a> {
         self.truth(Node::Compare(Compare::Equal, self.1, to.1))
     }
 
+    /// It or a bound, whichever is less; NaN stays.
+    pub(super) fn up_to(self, high: f64) -> Term<'a> {
+        self.greater(high).choose(high, self)
+    }
+
     /// Its nearest neighbour in a range; NaN stays.
     pub(super) fn clamp(self, low: f64, high: f64) -> Term<'a> {
-        let above = self.less(low).choose(self.number(low), self);
-        above.greater(high).choose(self.number(high), above)
+        self.less(low).choose(low, self).up_to(high)
     }
 
     /// Its bits.

@@ -8,12 +8,15 @@ use super::exp::{exp_parts, scaled};
 fn upper(size: Term<'_>) -> Term<'_> {
     let size = size.greater(11.0).choose(11.0, size);
     let t = (size - 2.0) / (size + 2.0);
-    let (above, below) = (t.polynomial(c::ERFC_F32), size.fma(2.0, 1.0));
+    let (constant, rest) = (c::ERFC_F32[0], t.polynomial(&c::ERFC_F32[1..]));
+    let above = t.fma(rest, constant);
+    let above_lost = t.fma(rest, -above + constant);
+    let below = size.fma(2.0, 1.0);
     let inverse = size.number(1.0) / below;
     let ratio = above * inverse;
     let square = size * size;
     let lost = size.fma(size, -square);
-    let left = (-lost).fma(ratio, (-ratio).fma(below, above) * inverse);
+    let left = (-lost).fma(ratio, ((-ratio).fma(below, above) + above_lost) * inverse);
     let (sum, rest, n) = exp_parts(-square);
     scaled(sum.fma(ratio, rest.fma(ratio, (sum + rest) * left)), n)
 }

@@ -43,8 +43,9 @@ pub(crate) struct Formula {
     pub(crate) holds: Option<usize>,
 }
 
-/// The formula of an operation on floats of a type, if it has one.
-pub(crate) fn formula(op: Op, elem: Elem) -> Option<Formula> {
+/// The formula of an operation on floats of a type, if it has one, for a processor that multiplies by powers of two
+/// in one step or not; its value is the same.
+pub(crate) fn formula(op: Op, elem: Elem, scales: bool) -> Option<Formula> {
     let (inner, n_args) = match (op, elem) {
         (Op::Pow, Elem::F32) => (Elem::F64, 2),
         (Op::Erf | Op::Erfc, Elem::F32) => (Elem::F32, 1),
@@ -52,7 +53,7 @@ pub(crate) fn formula(op: Op, elem: Elem) -> Option<Formula> {
         | (Op::Log | Op::Log2 | Op::Log10 | Op::Log1p, Elem::F32 | Elem::F64) => (elem, 1),
         _ => return None,
     };
-    let code = Code::new(inner);
+    let code = Code::new(inner, scales);
     let args: Vec<Term<'_>> = (0..n_args).map(|at| code.argument(at)).collect();
     let mut holds = None;
     let result = match (op, &args[..]) {

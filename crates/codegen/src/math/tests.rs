@@ -17,6 +17,7 @@ trait Number: Copy + PartialOrd {
     fn float(op: Float, x: Self, y: Self) -> Self;
     fn fma(x: Self, y: Self, z: Self) -> Self;
     fn trunc(x: Self) -> Self;
+    fn scale(x: Self, n: Self) -> Self;
     fn of_int(number: i64) -> Self;
 }
 
@@ -52,6 +53,10 @@ macro_rules! number {
             }
             fn trunc(x: $ty) -> $ty {
                 x.trunc()
+            }
+            fn scale(x: $ty, n: $ty) -> $ty {
+                let half = (n / 2.0).trunc();
+                x * half.exp2() * (n - half).exp2()
             }
             fn of_int(number: i64) -> $ty {
                 number as $ty
@@ -99,6 +104,7 @@ fn value<T: Number>(of: &Formula, args: &[T]) -> Option<T> {
             Node::Choose(on, yes, no) => values[if values[on] != 0 { yes } else { no }],
             Node::Bits(x) | Node::OfBits(x) => values[x],
             Node::ToFloat(x) => T::of_int(values[x]).bits(),
+            Node::Scale(x, n) => T::scale(float(x), float(n)).bits(),
         });
     }
     let holds = of.holds.is_none_or(|holds| values[holds] != 0);
@@ -123,8 +129,8 @@ fn ulps32(got: f32, exact: f64) -> f64 {
 type Reference = fn(f64) -> f64;
 
 /// The worst error over floats of all sizes, and where it is.
-fn worst(op: Op, reference: Reference, skip: u32) -> (f64, f32) {
-    let of = formula(op, Elem::F32).expect("it has a formula");
+fn worst(op: Op, scales: bool, reference: Reference, skip: u32) -> (f64, f32) {
+    let of = formula(op, Elem::F32, scales).expect("it has a formula");
     let mut worst = (0.0, 0.0);
     for bits in (0..=u32::MAX).step_by(skip as usize) {
         let x = f32::from_bits(bits);
@@ -157,9 +163,11 @@ fn singles_are_right_to_two_units_in_the_last_place() {
     let skip =
         std::env::var("EINLANG_MATH_STEP").ok().and_then(|s| s.parse().ok()).unwrap_or(65_537);
     for (op, reference) in functions {
-        let (error, at) = worst(op, reference, skip);
-        println!("{op:?} {error:.3} at {at:e}");
-        assert!(error <= 2.0, "{op:?} is {error} units off at {at:e}");
+        for scales in [false, true] {
+            let (error, at) = worst(op, scales, reference, skip);
+            println!("{op:?} {error:.3} at {at:e}");
+            assert!(error <= 2.0, "{op:?} is {error} units off at {at:e}");
+        }
     }
 }
 
@@ -171,8 +179,11 @@ fn doubles_are_right_to_two_units_in_the_last_place() {
         let op = Op::parse(words[0]).expect("an operation");
         let number = |word| f64::from_bits(u64::from_str_radix(word, 16).expect("bits"));
         let (x, exact) = (number(words[1]), number(words[2]));
-        let of = formula(op, Elem::F64).expect("it has a formula");
+        let [of, at_once] =
+            [false, true].map(|scales| formula(op, Elem::F64, scales).expect("it has a formula"));
         let got = value::<f64>(&of, &[x]).expect("it holds");
+        let same = value::<f64>(&at_once, &[x]).expect("it holds");
+        assert_eq!(got.to_bits(), same.to_bits(), "{op:?} of {x:e}");
         let units = (got.to_bits() as i64 - exact.to_bits() as i64).unsigned_abs() as f64;
         match errors.iter_mut().find(|(of, ..)| *of == op) {
             Some((_, worst, _)) if *worst >= units => {}
@@ -247,19 +258,21 @@ fn special_values_are_exact() {
     ];
     let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan();
     for (op, x, expected) in cases {
-        let of = formula(*op, Elem::F32).expect("it has a formula");
-        let got = value::<f32>(&of, &[*x as f32]).expect("it holds");
-        assert!(same(f64::from(got), *expected), "{op:?} of {x} is {got}");
-        if let Some(of) = formula(*op, Elem::F64) {
-            let got = value::<f64>(&of, &[*x]).expect("it holds");
-            assert!(same(got, *expected), "{op:?} of {x} is {got}");
+        for scales in [false, true] {
+            let of = formula(*op, Elem::F32, scales).expect("it has a formula");
+            let got = value::<f32>(&of, &[*x as f32]).expect("it holds");
+            assert!(same(f64::from(got), *expected), "{op:?} of {x} is {got}");
+            if let Some(of) = formula(*op, Elem::F64, scales) {
+                let got = value::<f64>(&of, &[*x]).expect("it holds");
+                assert!(same(got, *expected), "{op:?} of {x} is {got}");
+            }
         }
     }
 }
 
 #[test]
 fn powers_of_singles_are_right() {
-    let of = formula(Op::Pow, Elem::F32).expect("it has a formula");
+    let of = formula(Op::Pow, Elem::F32, true).expect("it has a formula");
     let specials = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0, -3.0, 1e-40, 3e38, f32::MIN];
     let more = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 2.5, -7.25, 101.0, 16_777_216.0];
     let all: Vec<f32> = specials.into_iter().chain(more).collect();
