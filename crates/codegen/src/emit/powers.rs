@@ -14,16 +14,20 @@ pub(super) const MOST_FACTORS: u64 = 64;
 const NOWHERE: i64 = u32::MAX as i64 + 1;
 
 impl<'c> Emit<'c, '_> {
-    /// A small power, by multiplication: in doubles, so that powers of an `f32` are rounded once more
-    /// only.
+    /// A small power, by multiplication: in doubles beyond the third, so that powers of an `f32` are rounded
+    /// twice at most.
     pub(super) fn power(
         &mut self,
         (x, elem): (BasicValueEnum<'c>, Elem),
         power: i64,
     ) -> Result<BasicValueEnum<'c>> {
         let nowhere = i64::from(u32::MAX) + 1;
-        if power == 2 {
-            return self.apply(Op::Mul, &[(x, elem), (x, elem)], elem, nowhere);
+        if let 2 | 3 = power {
+            let square = self.apply(Op::Mul, &[(x, elem), (x, elem)], elem, nowhere)?;
+            if power == 2 {
+                return Ok(square);
+            }
+            return self.apply(Op::Mul, &[(square, elem), (x, elem)], elem, nowhere);
         }
         let wide = self.apply(Op::Cast, &[(x, elem)], Elem::F64, nowhere)?;
         let one = self.constant(Const::float(Elem::F64, 1.0))?;

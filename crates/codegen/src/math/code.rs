@@ -323,6 +323,14 @@ impl<'a> Neg for Term<'a> {
     }
 }
 
+impl Neg for Index<'_> {
+    type Output = Self;
+    fn neg(self) -> Self {
+        let zero = self.0.push(Node::Integer(0));
+        Index(self.0, self.0.push(Node::Int(Int::Sub, zero, self.1)))
+    }
+}
+
 macro_rules! integer_operators {
     ($($name:ident $method:ident $op:ident;)*) => {$(
         impl<'a> $name<i64> for Index<'a> {
