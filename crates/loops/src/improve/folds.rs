@@ -2,7 +2,8 @@
 //! states.
 //!
 //! What both compute for a term is computed once then. Statements between them that need the first one,
-//! and stores, come after both.
+//! and stores, come after both. Folds whose states would not all stay in registers, with those of the rounds
+//! that run at once, stay apart.
 //!
 //! Invariant: every state is combined with the same terms in the same order as before.
 
@@ -19,7 +20,38 @@ use crate::ir::{Block, Combine, Fold, Kernel, Role, Stmt, Uses, each_stmt};
 pub(super) fn merge_folds(kernel: &mut Kernel) {
     let next = next_value_of(kernel);
     let mut merge = Merge { next, vars: &mut kernel.vars };
-    merge.block(&mut kernel.body, false);
+    merge.block(&mut kernel.body, Around { lanes: None, rounds: 1 });
+}
+
+/// The bytes of registers that states of a fold may take; the rest is for terms.
+const ROOM: u32 = 28 * 64;
+
+/// The loops around a fold.
+#[derive(Clone, Copy)]
+struct Around {
+    lanes: Option<u32>,
+    /// How many rounds of loops run at once.
+    rounds: u32,
+}
+
+impl Around {
+    fn inside(mut self, stmt: &Stmt) -> Around {
+        let Stmt::Loop(of) = stmt else { return self };
+        match of.role {
+            Role::Lane(width) => self.lanes = Some(width),
+            Role::Unroll(rounds) => self.rounds = self.rounds.saturating_mul(rounds),
+            _ => {}
+        }
+        self
+    }
+
+    /// Whether the states of two folds fit the registers. What is no tile has other states than those, or few.
+    fn has_room(self, first: &Fold, second: &Fold) -> bool {
+        let states = first.results.iter().chain(&second.results);
+        let bytes: u32 = states.map(|state| state.elem.bits().div_ceil(8)).sum();
+        let points = self.lanes.unwrap_or(1).saturating_mul(self.rounds);
+        self.rounds == 1 || bytes.saturating_mul(points) <= ROOM
+    }
 }
 
 struct Merge<'k> {
@@ -28,17 +60,17 @@ struct Merge<'k> {
 }
 
 impl Merge<'_> {
-    fn block(&mut self, block: &mut Block, in_lanes: bool) {
-        if in_lanes {
-            self.merge_in(block);
+    fn block(&mut self, block: &mut Block, around: Around) {
+        if around.lanes.is_some() {
+            self.merge_in(block, around);
         }
         for stmt in &mut block.stmts {
-            let lanes = matches!(stmt, Stmt::Loop(of) if matches!(of.role, Role::Lane(_)));
-            blocks(stmt, &mut |block| self.block(block, in_lanes || lanes));
+            let around = around.inside(stmt);
+            blocks(stmt, &mut |block| self.block(block, around));
         }
     }
 
-    fn merge_in(&mut self, block: &mut Block) {
+    fn merge_in(&mut self, block: &mut Block, around: Around) {
         let mut done: Vec<Stmt> = Vec::with_capacity(block.stmts.len());
         for stmt in std::mem::take(&mut block.stmts) {
             let Stmt::Fold(second) = &stmt else {
@@ -49,6 +81,9 @@ impl Merge<'_> {
             let merged = at.and_then(|at| {
                 let late = late(&done[at..], second)?;
                 let Stmt::Fold(first) = &done[at] else { return None };
+                if !around.has_room(first, second) {
+                    return None;
+                }
                 Some((at, late, self.merged(first, second)?))
             });
             let Some((at, late, merged)) = merged else {
