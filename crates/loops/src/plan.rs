@@ -9,7 +9,7 @@ use einlang_tir::types::Ident;
 
 use crate::checkpoint::Checkpoint;
 use crate::decide::{
-    Along, Illegal, Prepared, Storage, cut_strips, decide, decide_along_time, divide_cases,
+    Along, Illegal, Prepared, Sizes, Storage, cut_strips, decide, decide_along_time, divide_cases,
     expect_sizes, find_replays, follows_sizes, fuse_steps, fuse_terms, is_in_one_segment,
     join_producers, join_rows, prepare_sweeps, prove_legal, run_extremes, store_functions,
     stream_sums, widen_sums,
@@ -96,14 +96,20 @@ pub fn plan(module: &Module, choices: &Choices) -> Result<Plan, NotLowered> {
             let why = format!("the schedule given for it is not legal: {}", no.why);
             NotLowered { why, tensor: no.tensor }
         };
-        return finish(found.map_err(illegal)?, given.clone(), choices, Held::Nothing);
+        return finish(
+            found.map_err(illegal)?,
+            given.clone(),
+            choices,
+            &Sizes::default(),
+            Held::Nothing,
+        );
     }
     let module = in_order();
     if may_have_segments(&module, choices) {
         return plan_with_segments(&module, choices, &ctx);
     }
-    let (module, schedule) = decide_whole(module, choices, &ctx)?;
-    finish(module, schedule, choices, Held::Nothing)
+    let (module, schedule, sizes) = decide_whole(module, choices, &ctx)?;
+    finish(module, schedule, choices, &sizes, Held::Nothing)
 }
 
 /// The module as a given schedule needs it, or why the schedule is not legal for it. The schedule may be of the
@@ -130,11 +136,11 @@ fn plan_with_segments(module: &Module, choices: &Choices, ctx: &Ctx) -> Result<P
     let wanted = matches!(choices.checkpoint, Checkpoint::Segments(_));
     if wanted && let Some((prepared, schedule)) = in_segments(module, choices) {
         let held = longest_axis(module, &schedule, choices).map_or(Held::Nothing, Held::Axis);
-        return finish(prepared, schedule, choices, held);
+        return finish(prepared, schedule, choices, &Sizes::default(), held);
     }
     if wanted {
-        let (module, schedule) = decide_whole(module.clone(), choices, ctx)?;
-        return finish(module, schedule, choices, Held::Nothing);
+        let (module, schedule, sizes) = decide_whole(module.clone(), choices, ctx)?;
+        return finish(module, schedule, choices, &sizes, Held::Nothing);
     }
     // Neither needs the other, and both take long where they find something.
     let (segments, whole) = thread::scope(|scope| {
@@ -144,9 +150,9 @@ fn plan_with_segments(module: &Module, choices: &Choices, ctx: &Ctx) -> Result<P
         let segments = other.ok().and_then(|other| other.join().ok());
         (segments.unwrap_or_else(|| in_segments(module, choices)), whole)
     });
-    let (module, schedule) = whole?;
+    let (module, schedule, sizes) = whole?;
     let trajectories = segments.map(|(_, schedule)| Held::Budget(trajectories_of(&schedule)));
-    finish(module, schedule, choices, trajectories.unwrap_or(Held::Nothing))
+    finish(module, schedule, choices, &sizes, trajectories.unwrap_or(Held::Nothing))
 }
 
 /// What a kernel traps at unless it holds, so that another one runs instead.
@@ -187,18 +193,19 @@ fn axes_cut(schedule: &Schedule) -> impl Iterator<Item = (&Ident, usize)> {
     kept.map(|tensor| (&tensor.name, tensor.axis))
 }
 
-/// The module prepared for its schedule, and that.
+/// The module prepared for its schedule, and that, and the sizes that it was decided for.
 fn decide_whole(
     module: Module,
     choices: &Choices,
     ctx: &Ctx,
-) -> Result<(Module, Schedule), NotLowered> {
+) -> Result<(Module, Schedule, Sizes), NotLowered> {
     let module = joined(prepared(module, ctx));
-    let mut schedule = decide(&module, choices.storage)?;
     // Sizes that are numbers of the program are expected in any case.
     let shapes = if choices.expects_sizes { &choices.shapes[..] } else { &[] };
-    expect_sizes(&module, shapes, &mut schedule);
-    Ok((module, schedule))
+    let sizes = Sizes::of(&module, shapes);
+    let mut schedule = decide(&module, choices.storage, &sizes)?;
+    expect_sizes(&module, &sizes, &mut schedule);
+    Ok((module, schedule, sizes))
 }
 
 /// The code for a schedule.
@@ -206,9 +213,11 @@ fn finish(
     mut module: Module,
     mut schedule: Schedule,
     choices: &Choices,
+    sizes: &Sizes,
     held: Held,
 ) -> Result<Plan, NotLowered> {
-    let follows_shapes = choices.expects_sizes && follows_sizes(&module, &schedule);
+    let follows_shapes =
+        choices.expects_sizes && (sizes.was_asked() || follows_sizes(&module, &schedule));
     if !choices.expects_sizes {
         schedule.variant.clear();
     }

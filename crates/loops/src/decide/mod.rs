@@ -23,6 +23,7 @@
 //! | `products.rs` | where a product and a sum are one operation |
 //! | `strips.rs`, `ensembles.rs`, `batches.rs` | grids by their diagonals, many recurrences side by side |
 //! | `steps.rs` | stencils, several steps at a time |
+//! | `known.rs` | nothing: it knows the sizes of a call |
 //! | `small.rs` | which sizes of a call have code of their own |
 //! | `work.rs`, `cost.rs` | what a clause does at a point, and what that costs |
 //! | `replay/` | what is computed again in segments instead of being kept |
@@ -40,6 +41,7 @@ mod extremes;
 mod functions;
 mod fuse;
 mod join;
+mod known;
 mod legal;
 mod observers;
 mod orders;
@@ -77,6 +79,7 @@ pub use cases::divide_cases;
 pub(crate) use extremes::Extremes;
 pub use functions::store_functions;
 pub use join::join_producers;
+pub(crate) use known::Sizes;
 pub use legal::{Illegal, is_legal};
 pub(crate) use legal::{is_order_seen, prove_legal};
 pub(crate) use observers::extended;
@@ -103,10 +106,14 @@ pub enum Storage {
     Window,
 }
 
-/// Chooses a schedule for a module whose clauses are disjoint.
-pub fn decide(module: &Module, storage: Storage) -> Result<Schedule, NotLowered> {
+/// Chooses a schedule for a module whose clauses are disjoint, and for sizes as far as they are known.
+pub(crate) fn decide(
+    module: &Module,
+    storage: Storage,
+    sizes: &Sizes,
+) -> Result<Schedule, NotLowered> {
     let mut schedule = decide_order(module, storage)?;
-    roles::choose_roles(module, storage, &mut schedule);
+    roles::choose_roles(module, storage, sizes, &mut schedule);
     products::fuse_products(module, &mut schedule);
     Ok(schedule)
 }

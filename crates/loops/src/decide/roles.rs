@@ -16,10 +16,11 @@ use einlang_tir::order::{Form, Statement, dependences};
 use super::batches::run_batches;
 use super::cost::{
     FEWEST_LANES, GATHERED, IN_PARTS, LONE_VECTORS, MOST_LANES, MOST_TOGETHER, SCALAR, SLOW, TERMS,
-    VECTOR, WAITING,
+    TILE_VECTORS, VECTOR, WAITING,
 };
 use super::ensembles::run_ensembles;
 use super::join::has_loop;
+use super::known::Sizes;
 use super::rows::run_rows;
 use super::steps::tile_steps;
 use super::strips::{run_diagonals, run_strips};
@@ -31,18 +32,23 @@ use crate::lower::needs_marks;
 use crate::schedule::{GroupSchedule, Nest, Role, Schedule};
 
 /// Gives the loops of a schedule their roles.
-pub(super) fn choose_roles(module: &Module, storage: Storage, schedule: &mut Schedule) {
+pub(super) fn choose_roles(
+    module: &Module,
+    storage: Storage,
+    sizes: &Sizes,
+    schedule: &mut Schedule,
+) {
     let works = Works::new(module, schedule);
     reorder_recurrences(module, storage, &works, schedule);
     if storage == Storage::Window {
         put_rows_outside(module, &works, schedule);
     }
-    choose_lanes(module, &works, schedule);
+    choose_lanes(module, &works, sizes, schedule);
 }
 
 /// Lanes for a schedule whose loops stay as they are: no tiles, no panels, no other order.
 pub(super) fn choose_lanes_alone(module: &Module, schedule: &mut Schedule) {
-    choose_lanes(module, &Works::new(module, schedule), schedule);
+    choose_lanes(module, &Works::new(module, schedule), &Sizes::default(), schedule);
     for group in &mut schedule.groups {
         group.packs.clear();
         group.nest = without_tiles(&group.nest);
@@ -62,7 +68,7 @@ fn without_tiles(nest: &Nest) -> Nest {
     }
 }
 
-fn choose_lanes(module: &Module, works: &Works<'_>, schedule: &mut Schedule) {
+fn choose_lanes(module: &Module, works: &Works<'_>, sizes: &Sizes, schedule: &mut Schedule) {
     let top: HashSet<_> = module.groups.iter().flat_map(|g| &g.bindings).map(|b| &b.name).collect();
     let mut chains = false;
     for group in all_groups(module) {
@@ -73,7 +79,7 @@ fn choose_lanes(module: &Module, works: &Works<'_>, schedule: &mut Schedule) {
         let place = schedule.groups.iter_mut();
         let mut place = place.filter(|g| g.tensors.first().is_some_and(|t| t.name == first.name));
         let Some(decided) = place.next() else { continue };
-        let mut choosing = Choosing { group, works, tiling, is_top, chains: false };
+        let mut choosing = Choosing { group, works, sizes, tiling, is_top, chains: false };
         let mut nest = std::mem::replace(&mut decided.nest, Nest::Phases(Vec::new()));
         choosing.nest(&mut nest, &mut Vec::new(), decided);
         decided.nest = nest;
@@ -155,6 +161,7 @@ fn reorder_recurrences(
 struct Choosing<'m> {
     group: &'m Group,
     works: &'m Works<'m>,
+    sizes: &'m Sizes,
     tiling: Tiling<'m>,
     /// Whether it is a group of the module, and not of a region.
     is_top: bool,
@@ -217,8 +224,15 @@ impl Choosing<'_> {
         let lanes = self.best_lanes(binding, &work, &free, around)?;
         self.chains |= work.n_sums > 0;
         if self.is_top
-            && let Some(nest) =
-                self.tiling.tiled(statement, binding, &work, lanes, &free, around, decided)
+            && let Some(nest) = self.tiling.tiled(
+                statement,
+                (binding, self.sizes),
+                &work,
+                lanes,
+                &free,
+                around,
+                decided,
+            )
         {
             return Some(nest);
         }
@@ -281,8 +295,36 @@ impl Choosing<'_> {
         };
         let candidates = free.iter().filter_map(lanes_of);
         let best = candidates.reduce(|a, b| if b.cost <= a.cost { b } else { a })?;
-        (best.cost < scalar_cost(work)).then_some(best)
+        let best = Some(best).filter(|best| best.cost < scalar_cost(work))?;
+        if !self.is_top || !around.is_empty() || work.n_folds == 0 {
+            return Some(best);
+        }
+        // Where only the store finds its elements somewhere else, the sizes of the call decide.
+        let rows = |lanes: &Lanes| rows_axis(binding, work, lanes.axis, free).is_some();
+        let fair: Vec<Lanes> = free
+            .iter()
+            .filter_map(lanes_of)
+            .filter(|lanes| lanes.cost <= best.cost + GATHERED && rows(lanes))
+            .collect();
+        if fair.len() < 2 || !rows(&best) {
+            return Some(best);
+        }
+        let used = |lanes: &Lanes| {
+            let extent = &binding.axes[lanes.axis].dim.extent;
+            let width = i64::from(VECTOR / work.bytes.max(1) * TILE_VECTORS);
+            self.sizes.extent(extent).map(|n| lanes.cost / part_used(n, width))
+        };
+        let costs: Option<Vec<f64>> = fair.iter().map(used).collect();
+        let Some(costs) = costs else { return Some(best) };
+        let each = fair.into_iter().zip(costs);
+        each.reduce(|a, b| if b.1 <= a.1 { b } else { a }).map(|(lanes, _)| lanes)
     }
+}
+
+/// The part of lanes with work, where so many points go through so many of them at a time.
+pub(super) fn part_used(points: i64, lanes: i64) -> f64 {
+    let rounds = points.max(1).saturating_add(lanes - 1).div_euclid(lanes);
+    points.max(1) as f64 / (rounds.saturating_mul(lanes)) as f64
 }
 
 /// The axis along which the points of a clause would run in lanes if nothing were around it.

@@ -12,9 +12,10 @@
 use std::collections::HashMap;
 
 use einlang_index::Var;
-use einlang_tir::module::{Group, Module, SymbolSource};
+use einlang_tir::module::{Group, Module};
 use einlang_tir::order::{Form, Statement, dependences};
 
+use super::known::Sizes;
 use super::stream::BLOCK;
 use super::windows::{Observers, needed_windows};
 use crate::schedule::{GroupSchedule, Layout, Nest, Role, Schedule};
@@ -24,27 +25,18 @@ use crate::threads::MOST_ON_STACK;
 const LONGEST: i64 = 16;
 const LONGEST_NUMBER: i64 = BLOCK;
 
-/// Expects the sizes of a call, given by the shapes of its inputs.
-pub(crate) fn expect_sizes(module: &Module, shapes: &[Vec<i64>], schedule: &mut Schedule) {
+/// Expects the sizes of a call.
+pub(crate) fn expect_sizes(module: &Module, sizes: &Sizes, schedule: &mut Schedule) {
     if !schedule.variant.is_empty() {
         return;
     }
-    let mut known: HashMap<Var, i64> = HashMap::new();
-    let is_called = shapes.len() == module.inputs.len();
-    for symbol in module.symbols.iter().filter(|_| is_called) {
-        if let SymbolSource::Shape(input, axis) = &symbol.source
-            && let Some(number) = module.inputs.iter().position(|of| of.name == *input)
-            && let Some(extent) = shapes[number].get(*axis)
-        {
-            known.insert(symbol.var, *extent);
-        }
-    }
+    let known = sizes.known();
     let observers = Observers::of(module);
     let mut sizes: Vec<Var> = Vec::new();
     for group in module.groups.iter().filter(|group| group.until.is_none()) {
         let place = schedule.groups.iter_mut().find(|decided| is_of(decided, group));
         let Some(decided) = place else { continue };
-        let Some(own) = short_axes(group, decided, &known) else { continue };
+        let Some(own) = short_axes(group, decided, known) else { continue };
         sizes.extend(own.into_iter().filter(|var| !sizes.contains(var)).collect::<Vec<_>>());
         // What threads share cannot lie in registers of one of them.
         if matches!(&decided.nest, Nest::Loop { role: Role::Par, .. }) {

@@ -13,7 +13,8 @@ use super::cost::{
     AHEAD, BLOCK_OF_TERMS, CACHED_ROWS, CACHED_ROWS_OF_BLOCKS, MOST_FOLDS, TILE_ROWS, TILE_VECTORS,
     VECTOR,
 };
-use super::roles::{Lanes, fitting};
+use super::known::Sizes;
+use super::roles::{Lanes, fitting, part_used};
 use super::work::{Access, Step, Work};
 use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Pack, Role, Schedule};
 
@@ -49,7 +50,7 @@ impl<'m> Tiling<'m> {
     pub(super) fn tiled(
         &self,
         statement: Statement,
-        binding: &Binding,
+        (binding, sizes): (&Binding, &Sizes),
         work: &Work,
         lanes: Lanes,
         free: &[usize],
@@ -62,8 +63,14 @@ impl<'m> Tiling<'m> {
         let var = binding.axes[lanes.axis].var;
         let rows = rows_axis(binding, work, lanes.axis, free);
         let extent = binding.axes[lanes.axis].dim.extent.as_constant();
+        let vector = VECTOR / work.bytes.max(1);
+        let shape = rows.filter(|_| around.is_empty()).and_then(|rows| {
+            let n_lanes = sizes.extent(&binding.axes[lanes.axis].dim.extent)?;
+            Some(tile_for(sizes.extent(&binding.axes[rows].dim.extent)?, n_lanes, vector.into()))
+        });
+        let (most_rows, vectors) = shape.unwrap_or((TILE_ROWS, TILE_VECTORS));
         let width = match rows {
-            Some(_) => fitting(VECTOR / work.bytes.max(1) * TILE_VECTORS, extent),
+            Some(_) => fitting(vector * vectors, extent),
             None => lanes.width,
         };
         let row = rows.map(|axis| binding.axes[axis].var);
@@ -84,7 +91,7 @@ impl<'m> Tiling<'m> {
             Nest::Loop { forms: along(axis), tile, role, inner }
         };
         let n_rows = binding.axes[axis].dim.extent.as_constant();
-        let together = n_rows.map_or(TILE_ROWS, |n| n.clamp(1, TILE_ROWS));
+        let together = n_rows.map_or(most_rows, |n| n.clamp(1, most_rows));
         let mut order: Vec<usize> =
             (0..n_axes).filter(|a| ![axis, lanes.axis].contains(a)).collect();
         let others: Vec<usize> = order.iter().copied().filter(|a| free.contains(a)).collect();
@@ -100,7 +107,7 @@ impl<'m> Tiling<'m> {
         let points = Nest::Points { statement, axes: order, role: Role::Lane(width) };
         let unroll = Role::Unroll(u32::try_from(together).unwrap_or(1));
         let mut nest = nested(axis, None, unroll, points);
-        if n_rows.is_none_or(|n| n > TILE_ROWS) {
+        if n_rows.is_none_or(|n| n > most_rows) {
             nest = nested(axis, Some(together), Role::Par, nest);
             if around.is_empty() {
                 let others: Vec<Var> = others.iter().map(|a| binding.axes[*a].var).collect();
@@ -203,6 +210,26 @@ impl<'m> Tiling<'m> {
         let fits = rest.constant_part() == 0 && from.iter().all(|(times, _)| *times > 0);
         fits.then_some((axis, from))
     }
+}
+
+/// The rows and the vectors of a tile for so many rows and lanes, of vectors of so many lanes: with most of what a
+/// tile has in use.
+fn tile_for(n_rows: i64, n_lanes: i64, vector: i64) -> (i64, u32) {
+    let mut best = ((TILE_ROWS, TILE_VECTORS), f64::INFINITY);
+    for (most_rows, vectors) in [(TILE_ROWS, TILE_VECTORS), (TILE_ROWS / 2, 2 * TILE_VECTORS)] {
+        for rows in (most_rows / 2 + 1..=most_rows).rev() {
+            let (left, small) =
+                (n_rows.rem_euclid(rows), 24.0 / (rows * i64::from(vectors)) as f64);
+            // What is left of the rows runs four at a time, and then one by one.
+            let (fours, ones) = (left - left % 4, left % 4);
+            let time = (n_rows - left) as f64 + 1.3 * fours as f64 + 3.0 * ones as f64;
+            let time = time * (0.9 + 0.1 * small) / part_used(n_lanes, vector * i64::from(vectors));
+            if time < best.1 {
+                best = ((rows, vectors), time);
+            }
+        }
+    }
+    best.0
 }
 
 /// The axes of a binding that are neither lanes nor rows.
