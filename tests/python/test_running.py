@@ -164,3 +164,49 @@ def test_other_sizes_than_those_of_the_first_call():
         np.testing.assert_allclose(both[0], weight.sum(0), rtol=1e-12)
         np.testing.assert_allclose(both[1], (weight * np.exp(-weight) * x[:, None]).sum(0), rtol=1e-9, atol=1e-12)
         assert all(np.array_equal(got, again) for got, again in zip(both, einlang.loads(text).moments(x, centre)))
+
+
+def test_results_do_not_depend_on_the_sizes_of_the_first_call():
+    source = """
+    pub fn run(x: [f32; N, C, P, Q], w: [f32; O, C, R, S]) -> [f32; N, O, P - R + 1, Q - S + 1] {
+        let y[n, o, p, q] = sum[c, r, s](x[n, c, p + r, q + s] * w[o, c, r, s]);
+        y
+    }
+    pub fn product(a: [f32; N, J], b: [f32; J, K]) -> [f32; N, K] {
+        let y[n, k] = sum[j](a[n, j] * b[j, k]);
+        y
+    }
+    """
+    rng = np.random.default_rng(7)
+
+    def random(*shape):
+        return rng.standard_normal(shape, np.float32)
+
+    images = [
+        (random(2, 5, 9, 16), random(64, 5, 3, 3)),
+        (random(1, 3, 6, 40), random(2, 3, 2, 1)),
+        (random(2, 4, 5, 35), random(33, 4, 5, 2)),
+        (random(0, 4, 5, 7), random(3, 4, 1, 2)),
+    ]
+    matrices = [
+        (random(70, 300), random(300, 10)),
+        (random(3, 11), random(11, 90)),
+        (random(54, 40), random(40, 64)),
+        (random(1, 5), random(5, 1)),
+    ]
+    for name, inputs in (("run", images), ("product", matrices)):
+        alone = []
+        for given in inputs:
+            function = getattr(einlang.loads(source), name)
+            alone.append(np.asarray(function(*given)))
+        for first in range(len(inputs)):
+            function = getattr(einlang.loads(source), name)
+            function(*inputs[first])
+            for given, expected in zip(inputs, alone):
+                got = np.asarray(function(*given))
+                assert got.tobytes() == expected.tobytes()
+    x, w = images[0]
+    shifted = [x[:, :, r : r + 7, s : s + 14] for r in range(3) for s in range(3)]
+    each = [np.einsum("ncpq,oc->nopq", at, w[:, :, k // 3, k % 3]) for k, at in enumerate(shifted)]
+    got = np.asarray(einlang.loads(source).run(x, w))
+    np.testing.assert_allclose(got, sum(each), rtol=1e-4, atol=1e-4)

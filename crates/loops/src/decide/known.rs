@@ -1,13 +1,16 @@
 //! The sizes of the call that a plan is made for.
 //!
 //! They only choose among orders of the same sums: which axis runs in lanes, and how large a tile is. What is
-//! made for some sizes is right for all others, and gives the same bits.
+//! made for some sizes is right for all others, and gives the same bits. All long axes are equally long, so that
+//! plans can be kept for later calls.
 
 use std::cell::Cell;
 use std::collections::HashMap;
 
 use einlang_index::{Quasi, Var};
 use einlang_tir::module::{Module, SymbolSource};
+
+use crate::threads::MOST_ON_STACK;
 
 /// What is known of sizes, and whether anybody asked.
 #[derive(Default)]
@@ -28,7 +31,8 @@ impl Sizes {
                 SymbolSource::Shape(input, axis) => {
                     let number = module.inputs.iter().position(|of| of.name == *input);
                     let extent = number.and_then(|number| shapes[number].get(*axis));
-                    sizes.known.extend(extent.map(|extent| (symbol.var, *extent)));
+                    let extent = extent.map(|extent| (*extent).min(MOST_ON_STACK + 1));
+                    sizes.known.extend(extent.map(|extent| (symbol.var, extent)));
                 }
                 SymbolSource::Max(of) => {
                     let all: Option<Vec<i64>> = of.iter().map(|of| sizes.value(of)).collect();
