@@ -39,7 +39,7 @@ pub(crate) fn prepare(lowered: &mut Lowered, mode: Mode) -> Result<(), Stopped> 
 }
 
 /// The passes between lowering and evaluation of a module without derivatives, by name.
-const PREPARING: &[&str] = &["lift_locals"];
+const PREPARING: &[&str] = &["settle_extents", "lift_locals", "merge_bindings"];
 
 /// The text of the program after lowering, or after the passes up to and including one.
 pub(crate) fn print(compilation: &Compilation, last: Option<&str>) -> String {

@@ -143,12 +143,14 @@ stages! {
     Shapes "shapes" "the type and extents of each binding, and the range of each index" print_shapes;
     Lower "lower" "the host program and its tensor modules" |c, _, _| lowering::print(c, None);
     InlineCalls "inline_calls" "the same, without the functions that have no derivative rule" |c, _, _| lowering::print(c, Some("inline_calls"));
+    SettleExtents "settle_extents" "the same, with extents that are known as numbers" |c, _, _| lowering::print(c, Some("settle_extents"));
     SplitClauses "split_clauses" "the same, no two clauses with a point in common" |c, _, _| lowering::print(c, Some("split_clauses"));
     NameSubscripts "name_subscripts" "the same, with subscripts computed from extents as index expressions" |c, _, _| lowering::print(c, Some("name_subscripts"));
     LowerRequests "lower-requests" "the same, with derivatives as ordinary code" |c, _, _| lowering::print(c, Some("lower_requests"));
     LiftLocals "lift_locals" "the same, with what is computed again at every point moved out" |c, _, _| lowering::print(c, Some("lift_locals"));
     FoldConstants "fold_constants" "the same, with constants computed" |c, _, _| lowering::print(c, Some("fold_constants"));
     Simplify "simplify" "the same, nothing computed twice in one place" |c, _, _| lowering::print(c, Some("simplify"));
+    MergeBindings "merge_bindings" "the same, nothing defined twice" |c, _, _| lowering::print(c, Some("merge_bindings"));
     Decide "decide" "the schedule of each tensor module: orders, roles and storage" |c, _, view| print_kernels(c, view, Form::Schedule);
     LowerLoops "lower_loops" "the loop IR of each tensor module" |c, _, view| print_kernels(c, view, Form::Loops);
     DivideWork "divide_work" "the same, with the loops that threads divide among them, and where they wait" |c, _, view| print_kernels(c, view, Form::Teams);

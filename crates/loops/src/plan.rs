@@ -11,8 +11,8 @@ use crate::checkpoint::Checkpoint;
 use crate::decide::{
     Along, Illegal, Prepared, Sizes, Storage, cut_strips, decide, decide_along_time, divide_cases,
     expect_sizes, find_replays, follows_sizes, fuse_steps, fuse_terms, is_in_one_segment,
-    join_producers, join_rows, prepare_sweeps, prove_legal, run_extremes, store_functions,
-    stream_sums, widen_sums,
+    join_points, join_producers, join_rows, prepare_sweeps, prove_legal, run_extremes,
+    store_functions, stream_sums, widen_sums,
 };
 use crate::delay::delay_updates;
 use crate::factor::factor_contractions;
@@ -239,12 +239,13 @@ fn finish(
 /// A module with the clauses and sums that its schedule is decided for.
 fn prepared(module: Module, ctx: &Ctx) -> Module {
     let divided = divide_cases(delay_updates(module), ctx);
-    cut_strips(run_extremes(stream_sums(store_functions(widen_sums(divided, ctx)))))
+    let stored = store_functions(widen_sums(divided, ctx), ctx);
+    cut_strips(run_extremes(stream_sums(stored)))
 }
 
 /// The same, with producers in the groups of their readers.
 fn joined(module: Module) -> Module {
-    join_rows(join_producers(module))
+    join_points(join_rows(join_producers(module)))
 }
 
 /// The stack of a thread that looks for segments; pages that are never touched cost nothing.

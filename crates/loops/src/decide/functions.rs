@@ -11,6 +11,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use einlang_index::{Quasi, Var, VarKind};
 use einlang_tir::fresh::Fresh;
 use einlang_tir::module::{Axis, Binding, Clause, Group, Module};
+use einlang_tir::passes::{Ctx, merge_bindings};
 use einlang_tir::region::{Arg, Def, Inst, InstKind, Place, Read, Region, Subscript, Value};
 use einlang_tir::types::Ident;
 
@@ -20,8 +21,8 @@ use super::work::is_slow;
 /// More functions than that of a module stay where they are.
 const MOST: usize = 32;
 
-/// Gives functions of few indices tensors of their own.
-pub fn store_functions(mut module: Module) -> Module {
+/// Gives functions of few indices tensors of their own, one for all clauses that compute the same.
+pub fn store_functions(mut module: Module, ctx: &Ctx) -> Module {
     let mut names = module.tensor_names();
     let (mut at, mut n_made) = (0, 0);
     while at < module.groups.len() && n_made < MOST {
@@ -39,6 +40,8 @@ pub fn store_functions(mut module: Module) -> Module {
         module.groups.splice(at..at, made);
         at += n + 1;
     }
+    let merged = if n_made > 0 { merge_bindings(&mut module, ctx) } else { Ok(()) };
+    debug_assert!(merged.is_ok(), "merging bindings rejects nothing");
     module
 }
 

@@ -19,7 +19,9 @@
 //! | `phases.rs`, `reuse.rs` | what may be overwritten in the same round, and under tiles of time |
 //! | `private.rs` | what belongs to one tile |
 //! | `rows.rs` | what is computed row by row, so that rows stay in caches |
+//! | `points.rs` | what is computed point by point, so that it stays in registers |
 //! | `roles.rs`, `tiles.rs` | lanes, and tiles of contractions |
+//! | `turned.rs` | in which order the axes of a window lie in memory |
 //! | `products.rs` | where a product and a sum are one operation |
 //! | `strips.rs`, `ensembles.rs`, `batches.rs` | grids by their diagonals, many recurrences side by side |
 //! | `steps.rs` | stencils, several steps at a time |
@@ -46,6 +48,7 @@ mod legal;
 mod observers;
 mod orders;
 mod phases;
+mod points;
 mod private;
 mod products;
 mod replay;
@@ -58,6 +61,7 @@ mod steps;
 mod stream;
 mod strips;
 mod tiles;
+mod turned;
 mod widen;
 mod windows;
 mod work;
@@ -79,6 +83,7 @@ pub use cases::divide_cases;
 pub(crate) use extremes::Extremes;
 pub use functions::store_functions;
 pub use join::join_producers;
+pub use points::join_points;
 pub(crate) use known::Sizes;
 pub use legal::{Illegal, is_legal};
 pub(crate) use legal::{is_order_seen, prove_legal};
@@ -114,6 +119,7 @@ pub(crate) fn decide(
 ) -> Result<Schedule, NotLowered> {
     let mut schedule = decide_order(module, storage)?;
     roles::choose_roles(module, storage, sizes, &mut schedule);
+    turned::turn_windows(module, &mut schedule);
     products::fuse_products(module, &mut schedule);
     Ok(schedule)
 }

@@ -21,6 +21,7 @@ use super::cost::{
 use super::ensembles::run_ensembles;
 use super::join::has_loop;
 use super::known::Sizes;
+use super::points::run_points;
 use super::rows::run_rows;
 use super::steps::tile_steps;
 use super::strips::{run_diagonals, run_strips};
@@ -113,7 +114,9 @@ fn put_rows_outside(module: &Module, works: &Works<'_>, schedule: &mut Schedule)
         let place = schedule.groups.iter_mut();
         let mut place = place.filter(|g| g.tensors.first().map(|t| &t.name) == first);
         let Some(decided) = place.next() else { continue };
-        if let Some(changed) = run_rows(module, group, decided, works, &observers) {
+        let points = run_points(module, group, decided, works, &observers);
+        let rows = || run_rows(module, group, decided, works, &observers);
+        if let Some(changed) = points.or_else(rows) {
             *decided = changed;
         }
     }

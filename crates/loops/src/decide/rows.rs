@@ -12,7 +12,7 @@
 use std::collections::{HashMap, HashSet};
 
 use einlang_index::Var;
-use einlang_tir::module::{Binding, Group, Module, SymbolSource};
+use einlang_tir::module::{Axis, Binding, Group, Module, SymbolSource};
 use einlang_tir::order::{Form, Statement};
 use einlang_tir::region::{InstKind, Place, Region, Subscript};
 use einlang_tir::types::Ident;
@@ -21,6 +21,7 @@ use super::at_reads::{compute_at_reads, whole_uses};
 use super::cost::ROWS_TOGETHER;
 use super::fuse::statements;
 use super::legal::group_is_legal;
+use super::points::SHORT;
 use super::roles::axis_of_lanes;
 use super::tiles::rows_axis;
 use super::windows::Observers;
@@ -53,7 +54,7 @@ pub fn join_rows(module: Module) -> Module {
 }
 
 /// A schedule that says no more than what is computed where it is read.
-fn where_computed(module: &Module) -> Schedule {
+pub(super) fn where_computed(module: &Module) -> Schedule {
     let here = |binding: &Binding| TensorSchedule {
         name: binding.name.clone(),
         compute: Compute::Here,
@@ -161,9 +162,18 @@ impl<'m> Seen<'m> {
         }
         let all = bindings(&candidates);
         let rows = rows_of(&all).filter(|_| all.len() > 1)?;
+        if has_short_rows(self.binding(sink), rows.len()) {
+            return None;
+        }
         let fits = needs_rows(&all, &rows) && !runs_across(&all, &rows, &self.works);
         fits.then_some(candidates)
     }
+}
+
+/// Whether the rows of a tensor are so short that its points are better lanes.
+fn has_short_rows(binding: &Binding, n_loops: usize) -> bool {
+    let short = |axis: &&Axis| axis.dim.extent.as_constant().is_some_and(|n| n <= SHORT);
+    binding.axes.iter().filter(short).count() + n_loops >= binding.axes.len()
 }
 
 /// The tensors that a group reads point by point.
@@ -188,7 +198,7 @@ fn reads_of<'r>(region: &'r Region, found: &mut Vec<&'r Ident>) {
 }
 
 /// Whether an instruction has tensors of its own, or asks the surroundings.
-fn is_nested(kind: &InstKind) -> bool {
+pub(super) fn is_nested(kind: &InstKind) -> bool {
     matches!(kind, InstKind::Group(_) | InstKind::HostCall { .. } | InstKind::Param { .. })
 }
 

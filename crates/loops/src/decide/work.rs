@@ -279,6 +279,11 @@ fn last_term(reduction: &Reduction) -> Option<i64> {
     set.ges().iter().filter_map(bound).min()
 }
 
+/// How many terms a reduction over one index has at most, where it is known.
+pub(super) fn n_terms(reduction: &Reduction) -> Option<i64> {
+    last_term(reduction)?.checked_add(1)
+}
+
 /// Whether an operation takes as long as many others.
 pub(super) fn is_slow(op: Op) -> bool {
     matches!(

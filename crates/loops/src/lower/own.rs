@@ -32,7 +32,9 @@ impl Lower<'_> {
 /// The innermost loop of a nest, counted from 1, to whose rounds a tensor belongs.
 fn depth_of_own(schedule: &GroupSchedule, number: usize) -> Option<usize> {
     let tensor = schedule.tensors.get(number)?;
-    if !tensor.stack || !tensor.map.is_empty() {
+    // A dimension that mixes axes belongs to no loop along one of them.
+    let is_axis = |form: &Vec<i64>| form.iter().filter(|c| **c != 0).eq([&1]);
+    if !tensor.stack || !tensor.map.iter().all(is_axis) {
         return None;
     }
     let (mut nest, mut depth, mut found) = (&schedule.nest, 0, None);

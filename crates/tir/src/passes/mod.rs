@@ -7,7 +7,9 @@
 mod fold_constants;
 mod inline_calls;
 mod lift_locals;
+mod merge_bindings;
 mod name_subscripts;
+mod settle_extents;
 mod short_axes;
 mod simplify;
 mod split_clauses;
@@ -18,7 +20,9 @@ pub use crate::ad::{lower_host_requests, lower_requests};
 pub use fold_constants::fold_constants;
 pub use inline_calls::inline_calls;
 pub use lift_locals::{PART, lift_locals};
+pub use merge_bindings::merge_bindings;
 pub use name_subscripts::name_subscripts;
+pub use settle_extents::settle_extents;
 pub use simplify::simplify;
 pub use split_clauses::split_clauses;
 
@@ -69,12 +73,14 @@ pub struct Pass {
 /// Every pass of this crate, in the order in which they run.
 pub const PASSES: &[Pass] = &[
     Pass { name: "inline_calls", run: inline_calls },
+    Pass { name: "settle_extents", run: settle_extents },
     Pass { name: "split_clauses", run: split_clauses },
     Pass { name: "name_subscripts", run: name_subscripts },
     Pass { name: "lower_requests", run: lower_requests },
     Pass { name: "lift_locals", run: lift_locals },
     Pass { name: "fold_constants", run: fold_constants },
     Pass { name: "simplify", run: simplify },
+    Pass { name: "merge_bindings", run: merge_bindings },
 ];
 
 /// The pass of this name.

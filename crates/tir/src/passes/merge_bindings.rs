@@ -1,0 +1,86 @@
+//! `merge_bindings`: what is defined twice is computed once.
+//!
+//! A block that defines several tensors is lowered once for each of them, and every derivative takes
+//! a copy of what it needs. Bindings of one place in the source whose clauses are the same but for names
+//! become one, the first, in the order of the groups, so that what reads two copies reads one and can be
+//! merged in turn; what cannot stop the program may be of different places. What leaves the module keeps its name, and so does what a symbol takes its value from.
+//!
+//! Runs after the derivatives: before, two tensors with equal values are still different parameters.
+
+use std::collections::{HashMap, HashSet};
+
+use einlang_source::{Diagnostics, Span};
+
+use super::Ctx;
+use crate::fresh::Fresh;
+use crate::module::{Group, Module, SymbolSource};
+use crate::region::{Arg, InstKind, Region, Start};
+use crate::substitute::Substitution;
+use crate::types::Ident;
+
+/// Merges the bindings of a module.
+pub fn merge_bindings(module: &mut Module, ctx: &Ctx) -> Result<(), Diagnostics> {
+    let mut named: HashSet<Ident> = module.outputs.iter().cloned().collect();
+    named.extend(module.symbols.iter().filter_map(|symbol| match &symbol.source {
+        SymbolSource::Value(name) => Some(name.clone()),
+        _ => None,
+    }));
+    let mut first: HashMap<(Group, Vec<Option<Span>>), Vec<Ident>> = HashMap::new();
+    let mut merged = Substitution::default();
+    let mut kept = Vec::with_capacity(module.groups.len());
+    for mut group in std::mem::take(&mut module.groups) {
+        // Only names of tensors are replaced, which no index can overflow at.
+        if !merged.is_empty() && merged.group(&mut group).is_err() {
+            kept.push(group);
+            continue;
+        }
+        let Some(key) = key(&group, ctx.checked) else {
+            kept.push(group);
+            continue;
+        };
+        let names: Vec<Ident> = group.bindings.iter().map(|b| b.name.clone()).collect();
+        match first.get(&key) {
+            Some(same) if !names.iter().any(|name| named.contains(name)) => {
+                merged.tensors.extend(names.into_iter().zip(same.iter().cloned()));
+            }
+            Some(_) => kept.push(group),
+            None => {
+                first.insert(key, names);
+                kept.push(group);
+            }
+        }
+    }
+    module.groups = kept;
+    Ok(())
+}
+
+/// What a group computes, whatever its names, and where that was written, if it may stop there; none if its
+/// open axis has a length of its own.
+fn key(group: &Group, checked: bool) -> Option<(Group, Vec<Option<Span>>)> {
+    if group.until.is_some() {
+        return None;
+    }
+    let places = match group.regions().into_iter().all(|region| is_silent(region, checked)) {
+        true => Vec::new(),
+        false => group.bindings.iter().map(|binding| binding.loc.0).collect(),
+    };
+    Some((Fresh::canonical().copy_group(group).ok()?, places))
+}
+
+/// Whether nothing in a region can stop the program.
+fn is_silent(region: &Region, checked: bool) -> bool {
+    let mut silent = true;
+    region.for_each_inst(&mut |inst| {
+        silent &= match &inst.kind {
+            InstKind::Op(op, args) => {
+                let traps = |arg: &Arg| arg.elem().is_some_and(|elem| op.may_trap(elem, checked));
+                !args.iter().any(traps)
+            }
+            InstKind::Read(read) => read.proved,
+            InstKind::Reduce(reduction) => !matches!(reduction.start, Start::First),
+            InstKind::Index(_) | InstKind::If { .. } | InstKind::Switch { .. } => true,
+            _ => false,
+        };
+    });
+    silent
+}
