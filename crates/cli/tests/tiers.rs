@@ -140,6 +140,30 @@ fn sums_of_products_are_the_same_bits() {
     }
 }
 
+/// A large kernel whose sums have few terms, as many as the program says: those are loops where code is made quickly.
+const MIXTURE: &str = "mod gmm_grad;
+input n: i32 = 70;
+let x[i in 0..n, a in 0..3] = ((i * 7 + a * 5) % 13) as f64 * 0.17 - 1.1;
+let alpha[k in 0..16] = (k % 5) as f64 * 0.25;
+let mu[k in 0..16, a in 0..3] = ((k * 3 + a) % 7) as f64 * 0.3 - 0.9;
+let q[k in 0..16, a in 0..3] = ((k + a) % 4) as f64 * 0.125;
+let L[k in 0..16, a in 0..3, b in 0..3] = ((k + a * 2 + b) % 5) as f64 * 0.15;
+print(gmm_grad::run(x, alpha, mu, q, L, 1.0, 2.0));
+";
+
+#[test]
+fn short_loops_are_the_same_bits() {
+    let mixture = include_str!("../../../bench/gmm_grad.ein");
+    let world = MemoryWorld::new().with("main.ein", MIXTURE).with("gmm_grad.ein", mixture);
+    let mut session = Session::new(&world);
+    let file = session.load(Path::new("main.ein")).expect("the program is there");
+    let executable = session.build(file).expect("the program is right");
+    let native = Native(Arc::new(Llvm::default()));
+    let [quick, thorough] = [Compile::Quick, Compile::Thorough]
+        .map(|compile| run(&executable, &options(&native, compile)));
+    assert_eq!(quick, thorough);
+}
+
 #[test]
 fn what_is_dropped_is_not_waited_for() {
     let executable = executable();

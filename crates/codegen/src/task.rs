@@ -72,7 +72,7 @@ impl Task<'_> {
             let context = optimise::nameless();
             let emitted = self.emitted(&context, first)?;
             let n_instructions = share::n_instructions_of(&emitted.module) + emitted.n_spared;
-            let size = Size { n_instructions, has_chains: emitted.n_spared > 0 };
+            let size = Size { n_instructions, has_chains: emitted.has_chains };
             let quality = choice.of(size);
             let emitted = self.emitted_as(&context, emitted, quality)?;
             let name = quality.name(self.name).into_owned();

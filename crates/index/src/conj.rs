@@ -3,7 +3,8 @@
 //! Each constraint is brought to lowest terms; of inequalities with the same linear part only the
 //! tightest stays; two opposite inequalities that meet become an equality; two that cross are a
 //! contradiction. This finds every contradiction between two constraints, and it keeps
-//! Fourier–Motzkin elimination from repeating itself.
+//! Fourier–Motzkin elimination from repeating itself. What is normal stays so when one inequality is added at
+//! its place, which is much cheaper than to begin anew.
 
 use std::cmp::Ordering;
 
@@ -53,13 +54,62 @@ fn reduce_each(
     Ok(true)
 }
 
+/// What became of an inequality that was added to a normal form.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Added {
+    /// It is in its place, or says nothing new.
+    Fits,
+    /// It contradicts another constraint.
+    Never,
+    /// It meets an opposite one: together they are an equality, so all has to be normalised.
+    Meets,
+}
+
+/// Adds `ge >= 0` to constraints in normal form.
+pub(crate) fn add_ge(eqs: &[Affine], ges: &mut Vec<Affine>, ge: &Affine) -> Result<Added> {
+    let ge = match reduce_ge(ge.clone())? {
+        Reduced::Always => return Ok(Added::Fits),
+        Reduced::Never => return Ok(Added::Never),
+        Reduced::To(ge) => ge,
+    };
+    if let Some(consistent) = decided_by(eqs, &ge) {
+        return Ok(if consistent { Added::Fits } else { Added::Never });
+    }
+    let at = ges.partition_point(|other| compare_places(other, &ge).is_lt());
+    match ges.get_mut(at).filter(|other| other.terms() == ge.terms()) {
+        Some(other) if other.constant_part() <= ge.constant_part() => return Ok(Added::Fits),
+        Some(other) => *other = ge,
+        None => ges.insert(at, ge),
+    }
+    let ge = &ges[at];
+    let opposite = match sign(ge.terms()) {
+        1.. => ges.get(at + 1),
+        _ => at.checked_sub(1).and_then(|before| ges.get(before)),
+    };
+    let opposite = opposite.filter(|other| compare_directions(other.terms(), ge.terms()).is_eq());
+    Ok(opposite.map_or(Added::Fits, |opposite| match gap(ge, opposite) {
+        Ordering::Less => Added::Never,
+        Ordering::Equal => Added::Meets,
+        Ordering::Greater => Added::Fits,
+    }))
+}
+
+/// The order of inequalities: by direction, and the two of a direction by their signs.
+fn compare_places(a: &Affine, b: &Affine) -> Ordering {
+    let direction = compare_directions(a.terms(), b.terms());
+    direction.then_with(|| sign(b.terms()).cmp(&sign(a.terms())))
+}
+
+/// How the sum of two opposite inequalities, a number, compares with zero.
+fn gap(a: &Affine, b: &Affine) -> Ordering {
+    (i128::from(a.constant_part()) + i128::from(b.constant_part())).cmp(&0)
+}
+
 /// Sorts inequalities so that parallel ones are neighbours, keeps the tightest of each direction,
 /// and turns opposite ones that meet into equalities.
 fn merge_parallel(eqs: &mut Vec<Affine>, ges: &mut Vec<Affine>) -> Result<bool> {
     ges.sort_unstable_by(|a, b| {
-        let direction = compare_directions(a.terms(), b.terms());
-        let side = sign(b.terms()).cmp(&sign(a.terms()));
-        direction.then(side).then(a.constant_part().cmp(&b.constant_part()))
+        compare_places(a, b).then_with(|| a.constant_part().cmp(&b.constant_part()))
     });
     ges.dedup_by(|later, first| later.terms() == first.terms());
     let mut at = 0;
@@ -70,7 +120,7 @@ fn merge_parallel(eqs: &mut Vec<Affine>, ges: &mut Vec<Affine>) -> Result<bool> 
             continue;
         }
         // a >= 0 and b >= 0 with opposite linear parts: their sum is a constant.
-        match (i128::from(a.constant_part()) + i128::from(b.constant_part())).cmp(&0) {
+        match gap(a, b) {
             Ordering::Less => return Ok(false),
             Ordering::Greater => at += 2,
             Ordering::Equal => {
@@ -89,6 +139,11 @@ fn sign(terms: &[(Var, i64)]) -> i64 {
 
 /// Compares linear parts up to their sign.
 fn compare_directions(a: &[(Var, i64)], b: &[(Var, i64)]) -> Ordering {
+    if let ([first, ..], [other, ..]) = (a, b)
+        && first.0 != other.0
+    {
+        return first.0.cmp(&other.0);
+    }
     let (sa, sb) = (i128::from(sign(a)), i128::from(sign(b)));
     let key = |s: i128| move |t: &(Var, i64)| (t.0, s * i128::from(t.1));
     a.iter().map(key(sa)).cmp(b.iter().map(key(sb)))
@@ -98,14 +153,21 @@ fn compare_directions(a: &[(Var, i64)], b: &[(Var, i64)]) -> Ordering {
 /// them is decided against.
 fn drop_decided(eqs: &[Affine], ges: &mut Vec<Affine>) -> bool {
     let mut consistent = true;
-    ges.retain(|ge| {
-        let parallel = eqs.iter().find(|e| compare_directions(e.terms(), ge.terms()).is_eq());
-        let Some(eq) = parallel else { return true };
-        let same = sign(eq.terms()) == sign(ge.terms());
-        let eq_constant = i128::from(eq.constant_part());
-        let at_equality = if same { -eq_constant } else { eq_constant };
-        consistent &= at_equality + i128::from(ge.constant_part()) >= 0;
-        false
+    ges.retain(|ge| match decided_by(eqs, ge) {
+        None => true,
+        Some(holds) => {
+            consistent &= holds;
+            false
+        }
     });
     consistent
+}
+
+/// Whether an inequality holds, if an equality with a parallel linear part decides it.
+fn decided_by(eqs: &[Affine], ge: &Affine) -> Option<bool> {
+    let eq = eqs.iter().find(|e| compare_directions(e.terms(), ge.terms()).is_eq())?;
+    let same = sign(eq.terms()) == sign(ge.terms());
+    let eq_constant = i128::from(eq.constant_part());
+    let at_equality = if same { -eq_constant } else { eq_constant };
+    Some(at_equality + i128::from(ge.constant_part()) >= 0)
 }

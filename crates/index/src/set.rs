@@ -6,7 +6,7 @@
 //! dimensions; its domain does.
 
 use crate::affine::Affine;
-use crate::conj::normalise;
+use crate::conj::{Added, add_ge, normalise};
 use crate::constraint::{Congruence, Constraint, Reduced};
 use crate::error::Result;
 use crate::var::{Named, Var, Vars};
@@ -110,6 +110,17 @@ impl Set {
         sets
     }
 
+    /// Some of the constraints: those for which `kept` is true, in the order of [`Set::affines`].
+    pub(crate) fn only(&self, kept: &[bool]) -> Set {
+        let (eqs, rest) = kept.split_at(self.eqs.len().min(kept.len()));
+        let (ges, mods) = rest.split_at(self.ges.len().min(rest.len()));
+        Set {
+            eqs: chosen(&self.eqs, eqs),
+            ges: chosen(&self.ges, ges),
+            mods: chosen(&self.mods, mods),
+        }
+    }
+
     /// How many constraints there are.
     pub(crate) fn size(&self) -> usize {
         self.eqs.len() + self.ges.len() + self.mods.len()
@@ -141,6 +152,13 @@ impl Set {
         if other.is_everything() || self.is_nothing() {
             return Ok(self.clone());
         }
+        let (few, many) = if self.size() < other.size() { (self, other) } else { (other, self) };
+        if few.eqs.is_empty()
+            && few.mods.is_empty()
+            && let Some(both) = many.with_ges(&few.ges)?
+        {
+            return Ok(both);
+        }
         let eqs = [&self.eqs[..], &other.eqs[..]].concat();
         let ges = [&self.ges[..], &other.ges[..]].concat();
         Set::from_parts(eqs, ges, [&self.mods[..], &other.mods[..]].concat())
@@ -151,6 +169,11 @@ impl Set {
         if self.is_nothing() {
             return Ok(Set::nothing());
         }
+        if let Constraint::Ge(a) = &constraint
+            && let Some(set) = self.with_ges(std::slice::from_ref(a))?
+        {
+            return Ok(set);
+        }
         let Set { mut eqs, mut ges, mut mods } = self.clone();
         match constraint {
             Constraint::Eq(a) => eqs.push(a),
@@ -158,6 +181,19 @@ impl Set {
             Constraint::Mod(c) => mods.push(c),
         }
         Set::from_parts(eqs, ges, mods)
+    }
+
+    /// The points where inequalities hold as well; nothing if that takes another normal form.
+    fn with_ges(&self, more: &[Affine]) -> Result<Option<Set>> {
+        let mut set = self.clone();
+        for ge in more {
+            match add_ge(&set.eqs, &mut set.ges, ge)? {
+                Added::Fits => {}
+                Added::Never => return Ok(Some(Set::nothing())),
+                Added::Meets => return Ok(None),
+            }
+        }
+        Ok(Some(set))
     }
 
     /// The set with every variable replaced at once.
@@ -209,4 +245,10 @@ impl Set {
     pub fn display<'a>(&'a self, vars: &'a Vars) -> Named<'a, Set> {
         Named::new(self, vars)
     }
+}
+
+/// The items of a list for which `kept` is true.
+fn chosen<T: Clone>(list: &[T], kept: &[bool]) -> Vec<T> {
+    let both = list.iter().zip(kept).filter(|(_, kept)| **kept);
+    both.map(|(item, _)| item.clone()).collect()
 }

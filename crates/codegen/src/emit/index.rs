@@ -11,6 +11,11 @@ use inkwell::values::IntValue;
 
 use super::{Emit, Refused, Result};
 
+/// Whether a value is known to be a number.
+fn is_number(value: IntValue<'_>, number: i64) -> bool {
+    value.get_sign_extended_constant() == Some(number)
+}
+
 impl<'c> Emit<'c, '_> {
     pub(super) fn var(&self, var: Var) -> Result<IntValue<'c>> {
         if let Some(number) = self.known.get(&var) {
@@ -23,11 +28,25 @@ impl<'c> Emit<'c, '_> {
         Ok(self.builder.build_load(self.i64_type(), *slot, "index")?.into_int_value())
     }
 
+    /// A sum; zeros need no instruction, which somebody would have to take away again.
     pub(super) fn add(&self, a: IntValue<'c>, b: IntValue<'c>) -> Result<IntValue<'c>> {
+        if is_number(a, 0) {
+            return Ok(b);
+        }
+        if is_number(b, 0) {
+            return Ok(a);
+        }
         Ok(self.builder.build_int_nsw_add(a, b, "sum")?)
     }
 
+    /// A product; ones need no instruction.
     pub(super) fn mul(&self, a: IntValue<'c>, b: IntValue<'c>) -> Result<IntValue<'c>> {
+        if is_number(a, 1) {
+            return Ok(b);
+        }
+        if is_number(b, 1) {
+            return Ok(a);
+        }
         Ok(self.builder.build_int_nsw_mul(a, b, "product")?)
     }
 

@@ -14,7 +14,7 @@
 //! | `math.rs` | elementary functions |
 //! | `fold.rs`, `sums.rs`, `keys.rs` | folds, sums in pairs, reductions by keys |
 //! | `lanes/` | loops whose rounds are lanes of vectors |
-//! | `short.rs` | loops and folds that are written out |
+//! | `short.rs`, `spare.rs` | loops and folds that are written out; what is not, where code is made quickly |
 //! | `piece.rs` | the nests of large kernels, which are functions of their own |
 //! | `team.rs`, `estimate.rs` | what threads run together, and how much work it is |
 //! | `service.rs` | calls of the surroundings |
@@ -35,6 +35,7 @@ mod powers;
 mod rows;
 mod service;
 mod short;
+mod spare;
 mod stmt;
 mod sums;
 mod taken;
@@ -59,6 +60,7 @@ use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
 use self::memory::Slots;
 pub(crate) use self::piece::is_large;
 use self::piece::{Loops, Pieces};
+use self::spare::Spared;
 use crate::frame::Tables;
 use crate::jit::ENTRY;
 use crate::optimise::CHOSEN;
@@ -83,11 +85,13 @@ type Result<T> = std::result::Result<T, Refused>;
 pub(crate) struct Emitted<'c> {
     pub(crate) module: Module<'c>,
     pub(crate) tables: Tables,
-    /// About how many instructions calls stand for.
+    /// Whether sums of products are called.
+    pub(crate) has_chains: bool,
+    /// About how many instructions thorough code has more.
     pub(crate) n_spared: usize,
 }
 
-/// Translates a kernel for code of a quality: what it computes is the same, by calls of what exists or not.
+/// Translates a kernel for code of a quality: what it computes is the same, by calls and loops or written out.
 pub(crate) fn emit<'c>(
     context: &'c Context,
     kernel: &Kernel,
@@ -133,8 +137,7 @@ pub(crate) fn emit<'c>(
         wave: None,
         pieces: Pieces::of(kernel),
         loops: Loops::default(),
-        calls_chains: quality == Quality::Quick,
-        n_spared: 0,
+        spared: Spared::new(quality, is_large(kernel)),
         tables: Tables { checked, ..Tables::default() },
     };
     emit.builder.position_at_end(body);
@@ -145,7 +148,8 @@ pub(crate) fn emit<'c>(
     emit.builder.position_at_end(entry);
     emit.builder.build_unconditional_branch(body)?;
     emit.without_passes(function);
-    Ok(Emitted { module: emit.module, tables: emit.tables, n_spared: emit.n_spared })
+    let Spared { has_chains, n_instructions: n_spared, .. } = emit.spared;
+    Ok(Emitted { module: emit.module, tables: emit.tables, has_chains, n_spared })
 }
 
 /// Whether some loop is to run as lanes or several rounds at once.
@@ -197,10 +201,7 @@ struct Emit<'c, 'k> {
     pieces: Pieces<'c>,
     /// The loops of the function that is being emitted.
     loops: Loops,
-    /// Whether sums of products are called.
-    calls_chains: bool,
-    /// About how many instructions calls stand for.
-    n_spared: usize,
+    spared: Spared,
     tables: Tables,
 }
 

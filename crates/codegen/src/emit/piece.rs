@@ -120,12 +120,21 @@ fn columns(lists: &[Vec<Option<Affine>>]) -> Vec<Option<u32>> {
     (0..n_places).map(number).collect()
 }
 
-/// Whether a loop may become a piece; inside of others, only one that does enough for a call.
+/// Whether a loop may become a piece; inside of others, only one that may do enough for a call.
 fn is_candidate(of: &Loop, inside: bool) -> bool {
-    let is_nest = of.body.stmts.iter().any(|stmt| matches!(stmt, Stmt::Loop(_)));
     of.role != Role::Wave
         && (of.own.is_divided() || of.role.is_free())
-        && (!inside || is_nest || weight(&of.body, 1) >= LEAST)
+        && (!inside || does_enough(of) || has_fold(of))
+}
+
+/// Whether a loop does enough for a call, however few rounds its folds have.
+fn does_enough(of: &Loop) -> bool {
+    let is_nest = of.body.stmts.iter().any(|stmt| matches!(stmt, Stmt::Loop(_)));
+    is_nest || weight(&of.body, 1) >= LEAST
+}
+
+fn has_fold(of: &Loop) -> bool {
+    of.body.stmts.iter().any(|stmt| matches!(stmt, Stmt::Fold(_)))
 }
 
 impl<'c> Emit<'c, '_> {
@@ -158,6 +167,11 @@ impl<'c> Emit<'c, '_> {
         let inside = self.loops.n_open > 0;
         let may_be = self.pieces.open && self.lanes.is_none() && is_candidate(of, inside);
         if !may_be || self.short(of).is_some() {
+            return Ok(false);
+        }
+        // What folds become that are written out counts too.
+        let is_enough = |emit: &Self| emit.weight(&of.body).is_none_or(|n| n >= LEAST);
+        if inside && !does_enough(of) && !is_enough(self) {
             return Ok(false);
         }
         let (of, offsets) = self.with_variables(of);

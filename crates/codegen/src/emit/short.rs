@@ -15,9 +15,6 @@ use inkwell::values::BasicValueEnum;
 /// The most rounds that are written out.
 const MOST_ROUNDS: i64 = 16;
 
-/// The most statements that a loop becomes.
-const MOST_STATEMENTS: usize = 256;
-
 impl<'c> Emit<'c, '_> {
     /// Takes note of what a variable is bound to.
     pub(super) fn note(&mut self, var: Var, expr: &MinMax) {
@@ -50,7 +47,7 @@ impl<'c> Emit<'c, '_> {
 
     /// The values of a range of a fold around others, if they are known and few, and so is all that they become.
     pub(super) fn few_terms(
-        &self,
+        &mut self,
         range: &Range,
         rest: &[Range],
         fold: &Fold,
@@ -63,7 +60,8 @@ impl<'c> Emit<'c, '_> {
         let term = self.weight(&fold.body)?.checked_add(combined)?;
         let mut rounds = [range].into_iter().chain(rest).map(|range| self.n_rounds(range));
         let weight = rounds.try_fold(term, usize::checked_mul)?;
-        (weight <= MOST_STATEMENTS).then_some(few)
+        self.spared.note_loop(self.n_rounds(range), weight);
+        (weight <= self.spared.most_statements).then_some(few)
     }
 
     /// The rounds of a loop that is written out.
@@ -72,11 +70,27 @@ impl<'c> Emit<'c, '_> {
             return None;
         }
         let rounds = self.few(&of.range)?;
-        let weight = self.weight(&of.body)?.checked_mul(self.n_rounds(&of.range))?;
-        (weight <= MOST_STATEMENTS).then(|| match of.range.down {
+        let weight = self.weight_of_loop(of)?;
+        (weight <= self.spared.most_statements).then(|| match of.range.down {
             false => rounds.collect(),
             true => rounds.rev().collect(),
         })
+    }
+
+    /// Takes note of a loop that stays one.
+    pub(super) fn stays(&mut self, of: &Loop) {
+        let may_be_short = of.until.is_none() && !of.own.is_divided();
+        if may_be_short
+            && self.few(&of.range).is_some()
+            && let Some(weight) = self.weight_of_loop(of)
+        {
+            self.spared.note_loop(self.n_rounds(&of.range), weight);
+        }
+    }
+
+    /// How many statements a loop becomes that is written out.
+    fn weight_of_loop(&self, of: &Loop) -> Option<usize> {
+        self.weight(&of.body)?.checked_mul(self.n_rounds(&of.range))
     }
 
     /// The rounds of a loop of lanes that are known to be one vector: that is its body, once.
@@ -147,7 +161,7 @@ impl<'c> Emit<'c, '_> {
     }
 
     /// How many statements a block becomes; nothing if it cannot be written out.
-    fn weight(&self, block: &Block) -> Option<usize> {
+    pub(super) fn weight(&self, block: &Block) -> Option<usize> {
         let mut sum = 0_usize;
         for stmt in &block.stmts {
             let inside = match stmt {

@@ -220,6 +220,7 @@ impl<'c> Emit<'c, '_> {
         if let Some(rounds) = self.short(of) {
             return self.written_out(of.range.var, rounds, &mut |emit| emit.stmts(&of.body));
         }
+        self.stays(of);
         self.known.remove(&of.range.var);
         self.looped_in_lanes(of.range.var);
         let range = &of.range;

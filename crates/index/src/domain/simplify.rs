@@ -2,6 +2,7 @@
 //! have to look at.
 
 use super::Domain;
+use crate::affine::Affine;
 use crate::budget::Budget;
 use crate::constraint::Constraint;
 use crate::eliminate::{feasible, near};
@@ -21,12 +22,17 @@ impl Domain {
         let mut budget = Budget::new();
         let mut domain = self.clone();
         let context = &near(context, domain.sets.iter().flat_map(Set::vars));
-        let empty = |set: &Set, budget: &mut Budget| {
-            budget.taste(|b| feasible(&set.intersect(context)?, b)) == Ok(false)
+        let has_points = |set: &Set, budget: &mut Budget| {
+            budget.taste(|b| feasible(&set.intersect(context)?, b))
         };
-        domain.sets.retain(|set| !empty(set, &mut budget));
-        for set in &mut domain.sets {
-            *set = without_redundant(set, context, &mut budget);
+        let mut known = Vec::with_capacity(domain.sets.len());
+        domain.sets.retain(|set| {
+            let found = has_points(set, &mut budget);
+            known.extend((found != Ok(false)).then_some(found == Ok(true)));
+            found != Ok(false)
+        });
+        for (set, has_points) in domain.sets.iter_mut().zip(known) {
+            *set = without_redundant(set, context, has_points, &mut budget);
         }
         let mut at = 0;
         while at < domain.sets.len() {
@@ -63,17 +69,45 @@ pub(super) fn follows(set: &Set, constraint: &Constraint, budget: &mut Budget) -
     Ok(true)
 }
 
-/// The set without the constraints that the context and the others imply.
-fn without_redundant(set: &Set, context: &Set, budget: &mut Budget) -> Set {
+/// The set without the constraints that the context and the others imply. Whether both have a point in common is
+/// known.
+fn without_redundant(set: &Set, context: &Set, has_points: bool, budget: &mut Budget) -> Set {
     let mut kept: Vec<Constraint> = set.constraints().collect();
+    let n_constraints = kept.len();
     let mut at = kept.len();
     while at > 0 {
         at -= 1;
+        if has_points && is_only_bound(&kept, at, context) {
+            continue;
+        }
         let constraint = kept.remove(at);
         let rest = Set::new(kept.iter().cloned().chain(context.constraints()));
         if rest.and_then(|rest| follows(&rest, &constraint, budget)) != Ok(true) {
             kept.insert(at, constraint);
         }
     }
+    if kept.len() == n_constraints {
+        return set.clone();
+    }
     Set::new(kept).unwrap_or_else(|_| set.clone())
+}
+
+/// True when a constraint is the only one that bounds some variable from its side. It does not follow from the
+/// others then, if these have a point: that variable may go as far as one likes.
+fn is_only_bound(constraints: &[Constraint], at: usize, context: &Set) -> bool {
+    let Constraint::Ge(bound) = &constraints[at] else { return false };
+    let others =
+        || constraints.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, c)| c);
+    bound.terms().iter().any(|(var, coeff)| {
+        let same_side = |ge: &Affine| ge.coeff(*var).signum() == coeff.signum();
+        let bounds = |other: &Constraint| match other {
+            Constraint::Ge(ge) => same_side(ge),
+            other => other.expr().mentions(*var),
+        };
+        let tied = |affine: &Affine| affine.mentions(*var);
+        !others().any(bounds)
+            && !context.ges().iter().any(same_side)
+            && !context.eqs().iter().any(tied)
+            && !context.mods().iter().any(|of| tied(of.expr()))
+    })
 }

@@ -5,7 +5,7 @@
 //! not even by way of others, are solved apart: the work is then the sum over the parts, and not more
 //! than the square of the whole.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 use crate::affine::Affine;
 use crate::set::Set;
@@ -35,23 +35,23 @@ pub(super) fn parts(set: &Set) -> Vec<Set> {
 /// What a set says about some variables, by way of others too. Facts that have nothing to do with a
 /// question are taken to be true of something.
 pub(crate) fn near(set: &Set, vars: impl IntoIterator<Item = Var>) -> Set {
-    let mut known: HashSet<Var> = vars.into_iter().collect();
+    if set.is_nothing() || set.is_everything() {
+        return set.clone();
+    }
+    let mut known: FxHashSet<Var> = vars.into_iter().collect();
+    let mut taken = vec![false; set.size()];
     loop {
         let n_known = known.len();
-        for affine in set.affines() {
-            if affine.vars().any(|var| known.contains(&var)) {
+        for (affine, taken) in set.affines().zip(&mut taken) {
+            if !*taken && affine.vars().any(|var| known.contains(&var)) {
                 known.extend(affine.vars());
+                *taken = true;
             }
         }
         if known.len() == n_known {
-            break;
+            return set.only(&taken);
         }
     }
-    if set.is_nothing() {
-        return Set::nothing();
-    }
-    let place = |affine: &Affine| affine.vars().any(|var| known.contains(&var)).then_some(0);
-    set.divided(1, &place).pop().unwrap_or_default()
 }
 
 /// The constraints that mention some of these variables, and the others.

@@ -39,6 +39,46 @@ proptest! {
         check(&db.complement().unwrap(), 2, |p, n| !in_b(p, n));
     }
 
+    /// However a set comes about, it is the same one.
+    #[test]
+    fn sets_have_one_form(a in bounded(2, 1, 6, 2), at in 0..6usize) {
+        let w = world();
+        let mut list = Vec::new();
+        for plain in &a.parts[0] {
+            list.push(match plain.kind {
+                Kind::Ge => Constraint::Ge(plain.affine(&w)),
+                Kind::Eq => Constraint::Eq(plain.affine(&w)),
+                Kind::Mod(m, _) => Constraint::divides(m, &plain.affine(&w)).unwrap(),
+            });
+        }
+        let at_once = Set::new(list.iter().cloned()).unwrap();
+        let mut one_by_one = Set::everything();
+        for constraint in &list {
+            one_by_one = one_by_one.and(constraint.clone()).unwrap();
+        }
+        prop_assert_eq!(&one_by_one, &at_once);
+        let (some, others) = list.split_at(at.min(list.len()));
+        let [some, others] = [some, others].map(|part| Set::new(part.iter().cloned()).unwrap());
+        prop_assert_eq!(some.intersect(&others).unwrap(), at_once);
+    }
+
+    /// What is left of a set when it is made shorter says something each.
+    #[test]
+    fn nothing_is_left_that_follows(a in bounded(2, 1, 5, 2)) {
+        let w = world();
+        let dims = &w.dims[..2];
+        let shorter = a.build(&w).simplified();
+        for set in shorter.sets() {
+            let list: Vec<Constraint> = set.constraints().collect();
+            for (at, constraint) in list.iter().enumerate() {
+                let others = list.iter().enumerate().filter(|(other, _)| *other != at);
+                let others = Set::new(others.map(|(_, other)| other.clone())).unwrap();
+                let this = Domain::new(dims, Set::new([constraint.clone()]).unwrap());
+                prop_assert_eq!(Domain::new(dims, others).is_subset(&this), Truth::False);
+            }
+        }
+    }
+
     #[test]
     fn projection(a in bounded(3, 2, 4, 3)) {
         let w = world();

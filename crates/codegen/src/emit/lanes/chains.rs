@@ -19,9 +19,6 @@ use crate::emit::{Emit, Result};
 use crate::frame::Field;
 use crate::optimise::has_masks;
 
-/// About how many instructions a statement of a chain would be.
-const PER_STATEMENT: usize = 5;
-
 /// An element that a term loads.
 #[derive(Clone, Copy)]
 struct Load<'k> {
@@ -79,14 +76,15 @@ impl<'c> Emit<'c, '_> {
             self.call_chains(group, range.var, place, n_terms, states)?;
         }
         if let Combine::Block { block, .. } = &fold.combine {
-            self.n_spared += PER_STATEMENT * block.stmts.len();
+            self.spared.note_chain(block.stmts.len());
         }
         Ok(true)
     }
 
     /// The sums of a fold by their lanes, if it is nothing but chains.
     fn chain_groups<'k>(&self, fold: &'k Fold) -> Option<Vec<Group<'k>>> {
-        let lanes = self.lanes.as_ref().filter(|lanes| self.calls_chains && !lanes.divided)?;
+        let lanes =
+            self.lanes.as_ref().filter(|lanes| self.spared.calls_chains && !lanes.divided)?;
         let [range] = &fold.ranges[..] else { return None };
         let Combine::Block { left, right, block } = &fold.combine else { return None };
         let plain = fold.within.is_none()

@@ -69,6 +69,7 @@ impl<'c> Emit<'c, '_> {
             let enough = u32::try_from(rounds.len()).unwrap_or(width).next_power_of_two();
             return self.lanes_written_out(of, width.min(enough.max(2)), &rounds);
         }
+        self.stays(of);
         self.known.remove(&of.range.var);
         let (lo, hi) = (self.bound(&of.range.lo)?, self.bound(&of.range.hi)?);
         let (lo, hi) = self.own_part(of, lo, hi)?;

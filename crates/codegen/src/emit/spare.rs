@@ -1,0 +1,83 @@
+//! What is not written out where code is made quickly.
+//!
+//! Sums of products are called, and a large kernel has only the shortest of its loops written out: both are less to
+//! translate, and code that keeps in memory what lives longer than a block gains little by either. How much more
+//! thorough code would be is counted, since its size decides which of the two comes first.
+//!
+//! Invariant: what is computed is the same to the bit.
+
+use crate::tiers::Quality;
+
+/// About how many instructions a statement becomes.
+const PER_STATEMENT: usize = 5;
+
+/// The most statements that a loop becomes that is written out.
+const MOST_STATEMENTS: usize = 256;
+
+/// The same in a large kernel that is made quickly.
+const FEW_STATEMENTS: usize = 32;
+
+/// What is not written out, and what was spared by that.
+pub(super) struct Spared {
+    /// Whether sums of products are called.
+    pub(super) calls_chains: bool,
+    /// The most statements that a loop becomes that is written out.
+    pub(super) most_statements: usize,
+    /// Whether some sum was called.
+    pub(super) has_chains: bool,
+    /// About how many instructions there are less.
+    pub(super) n_instructions: usize,
+}
+
+impl Spared {
+    /// Nothing so far.
+    pub(super) fn new(quality: Quality, is_large: bool) -> Spared {
+        let is_quick = quality == Quality::Quick;
+        Spared {
+            calls_chains: is_quick,
+            most_statements: if is_quick && is_large { FEW_STATEMENTS } else { MOST_STATEMENTS },
+            has_chains: false,
+            n_instructions: 0,
+        }
+    }
+
+    /// Takes note of a sum that is called.
+    pub(super) fn note_chain(&mut self, n_statements: usize) {
+        self.has_chains = true;
+        self.n_instructions += PER_STATEMENT * n_statements;
+    }
+
+    /// Takes note of a loop that stays one, with so many rounds of so many statements in all.
+    pub(super) fn note_loop(&mut self, n_rounds: usize, n_statements: usize) {
+        if (self.most_statements + 1..=MOST_STATEMENTS).contains(&n_statements) {
+            let once = n_statements / n_rounds.max(1);
+            self.n_instructions += PER_STATEMENT * (n_statements - once).max(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loops_that_stay_are_counted_if_thorough_code_has_none() {
+        let mut spared = Spared::new(Quality::Quick, true);
+        spared.note_loop(4, FEW_STATEMENTS);
+        spared.note_loop(4, MOST_STATEMENTS + 1);
+        assert_eq!(spared.n_instructions, 0, "it is the same in both");
+        spared.note_loop(4, 100);
+        assert_eq!(spared.n_instructions, PER_STATEMENT * 75);
+        assert!(!spared.has_chains);
+    }
+
+    #[test]
+    fn small_kernels_and_thorough_ones_have_their_loops_written_out() {
+        for (quality, is_large) in
+            [(Quality::Quick, false), (Quality::Thorough, false), (Quality::Thorough, true)]
+        {
+            assert_eq!(Spared::new(quality, is_large).most_statements, MOST_STATEMENTS);
+        }
+        assert_eq!(Spared::new(Quality::Quick, true).most_statements, FEW_STATEMENTS);
+    }
+}
