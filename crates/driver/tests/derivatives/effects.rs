@@ -19,6 +19,21 @@ const RULED: &str = "@fn told0(x) { @x * 1.0 }\n\
                      @fn told1(x) from @r { @r * 1.0 }\n\
                      @fn told2(x) { let d[i, j] = @x[i, j] * 1.0; d }\n";
 
+/// The same as derivatives: of half the square of what they take.
+const ASKING: &str = "fn told0(x: f64) -> f64 { print(\"told\"); let y = x * x * 0.5; @y / @x }\n\
+     fn told1(x: [f64; 4]) -> [f64; 4] {\n\
+         let y[i in 0..4] = x[i] * x[i] * 0.5;\n\
+         print(y);\n\
+         let d[i in 0..4] = sum[j in 0..4](@y[j] / @x[i]);\n\
+         d\n\
+     }\n\
+     fn told2(x: [f64; 4, 4]) -> [f64; 4, 4] {\n\
+         print(\"told\");\n\
+         let y = sum[i in 0..4, j in 0..4](x[i, j] * halved(x[i, j]));\n\
+         @y / @x\n\
+     }\n\
+     fn halved(x: f64) -> f64 { let y = x * x * 0.25; @y / @x }\n";
+
 /// The name that a line binds.
 fn bound(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("let ")?;
@@ -28,7 +43,7 @@ fn bound(line: &str) -> Option<&str> {
 /// The text with some bindings printed after their last clause, and some told to a function, whose
 /// result stands for them afterwards.
 fn disturbed(source: &mut Source<'_>, made: &Made) -> String {
-    let mut text = TOLD.to_owned();
+    let mut text = String::new();
     let mut replaced: Vec<String> = Vec::new();
     let lines: Vec<&str> = made.text.lines().collect();
     for (at, line) in lines.iter().enumerate() {
@@ -78,7 +93,11 @@ fn check(seed: u64) -> usize {
     let (y, p) = (&made.bindings[target].0, &made.bindings[moved].0);
     let plain = format!("{}let J = @{y} / @{p};\n", made.text);
     let told = format!("{}let J = @{y} / @{p};\n", disturbed(&mut source, &made));
-    let told = if seed.is_multiple_of(2) { told } else { format!("{RULED}{told}") };
+    let told = match seed % 3 {
+        0 => format!("{TOLD}{told}"),
+        1 => format!("{TOLD}{RULED}{told}"),
+        _ => format!("{ASKING}{told}"),
+    };
     let values = [&plain, &told].map(|text| {
         run(&build(text, &["J".to_owned()], Mode::Cheaper), &made, usize::MAX, &[], 0.0).remove(0)
     });

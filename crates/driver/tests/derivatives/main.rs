@@ -5,6 +5,7 @@ mod cases;
 mod classics;
 mod counts;
 mod effects;
+mod functions;
 mod library;
 mod program;
 

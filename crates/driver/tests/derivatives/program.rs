@@ -5,6 +5,8 @@
 
 use einlang_testkit::generate::Source;
 
+use super::functions;
+
 /// The length of every axis.
 pub(crate) const N: usize = 4;
 
@@ -23,22 +25,7 @@ pub(crate) fn program(source: &mut Source<'_>, n_bindings: usize, nested: bool) 
         text: "let idx = [2, 0, 3, 0];\nlet seg = [1, 0, 1, 2];\n".to_owned(),
         bindings: Vec::new(),
     };
-    made.text.push_str(
-        "fn soft(x: f64) -> f64 { log(1.0 + exp(x)) }\n\
-         fn cube(x: f64) -> f64 { x * x * x }\n\
-         @fn cube(x) { 3.0 * x * x * @x }\n\
-         fn area(x: f64, y: f64) -> f64 { x * sin(y) }\n\
-         @fn area(x, y) from @r { (sin(y) * @r, x * cos(y) * @r) }\n\
-         fn blend(x, y, k, least = -50) { max(x * k + (1 - k) * y, least) }\n\
-         fn given(f, x: f64) -> f64 { f(x) * x }\n\
-         @fn given(f, x) { (f(x) + f(1.0) * x) * @x }\n\
-         fn chained(x: [f64; 4]) -> f64 {\n\
-             let u[i in 0..4] = sin(x[i]) * x[0];\n\
-             let y[i in 0..4] = 0.3 * u[i] ** 2 + u[2];\n\
-             let J[i in 0..4, j in 0..4] = sum[k in 0..4]((@y / @u)[i, k] * (@u / @x)[k, j]);\n\
-             sum[i, j](J[i, j] * x[j])\n\
-         }\n",
-    );
+    made.text.push_str(functions::FUNCTIONS);
     made.leaf(source, 1);
     made.leaf(source, 2);
     made.leaf(source, 0);
@@ -90,10 +77,11 @@ impl Made {
         let (u, v, w) = (self.one(source, 1), self.one(source, 1), self.one(source, 1));
         let (m, k) = (self.one(source, 2), self.one(source, 2));
         let (a, c) = (self.one(source, 0), self.one(source, 0));
-        let kind = source.below(if nested { 44 } else { 39 });
+        let kind = source.below(if nested { 44 + functions::KINDS } else { 39 });
         let rank = match kind {
             0..=15 | 29..=31 | 33..=35 | 38..=40 => 1,
             16..=19 | 32 | 36 | 37 | 41 => 2,
+            44.. => functions::rank(kind - 44),
             _ => 0,
         };
         let (b, e) = self.next(rank);
@@ -191,6 +179,12 @@ impl Made {
             ),
             41 => format!("let r{b} = @{u} / @{v};\nlet {b}[i, j] = 0.2 * r{b}[i, j] + {e}[i, j];"),
             42 => format!("let {b} = 0.2 * chained({u}) + {e};"),
+            44.. => {
+                let value = functions::value(kind - 44, [&u, &v, &a]);
+                let slot = ["", "[i]"][rank];
+                let range = ["", "[i in 0..4]"][rank];
+                format!("let {b}{range} = {value} + {e}{slot};")
+            }
             _ => format!("let r{b} = @{c} / @{a};\nlet {b} = 0.2 * r{b} + {a} + {e};"),
         };
         self.text.push_str(&line);

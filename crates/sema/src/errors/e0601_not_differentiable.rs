@@ -1,4 +1,4 @@
-//! E0601: a derivative of, or by, something that is no float.
+//! E0601: a derivative of, or by, something that is no float, or by something that is no binding.
 
 use einlang_source::{Code, Diagnostic, Span};
 
@@ -13,4 +13,18 @@ pub(crate) fn not_differentiable(name: &str, ty: &str, field: &str, span: Span) 
         field => format!("name the fields that are floats instead, without `{field}`"),
     };
     Diagnostic::error(Code::E0601, message, span, "not a float").with_help(help)
+}
+
+/// `@y / @(2.0 * x)`: nothing depends on a value that only the request names.
+pub(crate) fn not_a_binding(name: &str, is_const: bool, span: Span) -> Diagnostic {
+    if is_const {
+        let message = format!("`{name}` is a constant, which no derivative is taken by");
+        let help = format!("bind it with `let {name} = …;` instead, where it is to be varied");
+        return Diagnostic::error(Code::E0601, message, span, "this never changes").with_help(help);
+    }
+    let message = "a derivative is taken by a binding, or by a part of one";
+    Diagnostic::error(Code::E0601, message, span, "nothing depends on this value").with_help(
+        "bind it with `let`, use that name in what is differentiated, and put the name after `@`; \
+         to convert or scale the result, put the request in parentheses: `(@y / @x) as f32`",
+    )
 }

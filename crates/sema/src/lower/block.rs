@@ -15,18 +15,14 @@ use super::order::Unit;
 use super::types::elem_of;
 use super::value::{Form, R, Scalar, Val};
 use crate::hir::{Block, ExprId, ExprKind, Pattern, PatternKind, Statement};
-use crate::shapes::{Check, CheckKind};
+use crate::shapes::{Check, CheckKind, Origin, Source};
 use crate::types::{InstanceId, Ty, walk};
 
 impl<'p> Lower<'p> {
     pub(super) fn eval_block(&mut self, block: &'p Block) -> R<Val<'p>> {
         self.statements(&block.statements)?;
         match block.value {
-            Some(value) => {
-                self.checks_in(self.body().span(value))?;
-                self.prepare_reductions(value)?;
-                self.eval(value)
-            }
+            Some(value) => self.checked(value),
             None => Ok(Val::unit()),
         }
     }
@@ -59,11 +55,7 @@ impl<'p> Lower<'p> {
                 self.bind_let(pattern, *value)?;
                 self.checks_in(pattern.span.cover(self.body().span(*value)))
             }
-            Statement::Expr(expr) => {
-                self.checks_in(self.body().span(*expr))?;
-                self.prepare_reductions(*expr)?;
-                self.eval(*expr).map(|_| ())
-            }
+            Statement::Expr(expr) => self.checked(*expr).map(|_| ()),
             Statement::For { pattern, iterable, body } => self.for_each(pattern, *iterable, *body),
             Statement::Clause(clause) => self.indexed(&[clause]),
         }
@@ -76,7 +68,6 @@ impl<'p> Lower<'p> {
         };
         let span = self.body().span(value);
         let outer = std::mem::replace(&mut self.here, span);
-        self.prepare_reductions(value)?;
         // What stands between a parameter and a target of a request has a name, so that the whole
         // path runs through tensors.
         let is_path = self.in_region() && self.requesting.contains(&self.frame.body);
@@ -87,8 +78,10 @@ impl<'p> Lower<'p> {
             });
             id.map(|id| Val::named(self.info(id).elem, 0, id))
         } else {
-            self.hint = Some(name.clone());
-            self.eval(value)
+            self.with_reductions(value, |cx| {
+                cx.hint = Some(name.clone());
+                cx.eval(value)
+            })
         };
         self.hint = None;
         let bound = bound.and_then(|value| self.bound(value, &name));
@@ -239,13 +232,32 @@ impl<'p> Lower<'p> {
         }
     }
 
+    /// The value of an expression, after the checks in it. Those about what the host computes for it
+    /// come afterwards: that runs once, for it may have effects.
+    fn checked(&mut self, expr: ExprId) -> R<Val<'p>> {
+        let (now, later): (Vec<&Check>, Vec<&Check>) = {
+            let tested = self.checks_within(self.body().span(expr));
+            tested.into_iter().partition(|check| !self.awaits_host(check))
+        };
+        now.into_iter().try_for_each(|check| self.check(check))?;
+        let value = self.with_reductions(expr, |cx| cx.eval(expr))?;
+        later.into_iter().try_for_each(|check| self.check(check))?;
+        Ok(value)
+    }
+
     /// Puts the checks of a statement into the code.
     pub(super) fn checks_in(&mut self, span: Span) -> R<()> {
+        let tested = self.checks_within(span);
+        tested.into_iter().try_for_each(|check| self.check(check))
+    }
+
+    /// The checks of a statement that are tested with it.
+    fn checks_within(&mut self, span: Span) -> Vec<&'p Check> {
         let checks = &self.shapes.instance(self.frame.instance).checks;
         let tested = checks.iter().filter(|check| !check.conditional && within(check.span, span));
-        let tested: Vec<&Check> = tested.collect();
+        let tested: Vec<&'p Check> = tested.collect();
         if tested.is_empty() {
-            return Ok(());
+            return tested;
         }
         // What fails inside a `try` is caught there.
         let tries: Vec<Span> = self
@@ -253,12 +265,8 @@ impl<'p> Lower<'p> {
             .into_iter()
             .filter(|inner| *inner != span && within(*inner, span))
             .collect();
-        for check in tested {
-            if !tries.iter().any(|inner| within(check.span, *inner)) {
-                self.check(check)?;
-            }
-        }
-        Ok(())
+        let is_caught = |check: &Check| tries.iter().any(|inner| within(check.span, *inner));
+        tested.into_iter().filter(|check| !is_caught(check)).collect()
     }
 
     /// What stands after each `try` of the body.
@@ -302,6 +310,22 @@ impl<'p> Lower<'p> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a check is about a value that the host has not computed yet.
+    fn awaits_host(&mut self, check: &Check) -> bool {
+        let mut exprs = Vec::new();
+        let mut note = |var| {
+            if let Some(Origin::Axis(Source::Expr(at, expr), ..)) = self.shapes.symbols.origin(var)
+                && *at == self.frame.instance
+                && !self.frame.exprs.contains_key(expr)
+            {
+                exprs.push(*expr);
+            }
+        };
+        check.left.for_each_var(&mut note);
+        check.right.for_each_var(&mut note);
+        exprs.into_iter().any(|expr| self.needs_host(expr))
     }
 
     fn check(&mut self, check: &Check) -> R<()> {

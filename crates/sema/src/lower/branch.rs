@@ -31,15 +31,18 @@ impl<'p> Lower<'p> {
         let value = self.eval(condition)?;
         let condition = self.expect_scalar(value, self.here)?;
         if self.in_region() || (!self.host_scalars && self.is_tensor_code(expr)) {
-            let frame = self.frame.clone();
-            let arm = move |body: Option<ExprId>| {
-                let frame = frame.clone();
-                Rc::new(move |cx: &mut Lower<'p>| match body {
-                    Some(body) => cx.within(frame.clone(), |cx| cx.eval(body)),
-                    None => Ok(Val::unit()),
-                })
-            };
-            return self.select(&condition, expr, arm(Some(then)), arm(otherwise));
+            let arms = [then].into_iter().chain(otherwise).collect();
+            return self.with_requests(arms, |cx| {
+                let frame = cx.frame.clone();
+                let arm = move |body: Option<ExprId>| {
+                    let frame = frame.clone();
+                    Rc::new(move |cx: &mut Lower<'p>| match body {
+                        Some(body) => cx.within(frame.clone(), |cx| cx.eval(body)),
+                        None => Ok(Val::unit()),
+                    })
+                };
+                cx.select(&condition, expr, arm(Some(then)), arm(otherwise))
+            });
         }
         let ty = self.ty(expr);
         self.host_if(
@@ -132,7 +135,8 @@ impl<'p> Lower<'p> {
         let value = self.named(value, "on")?;
         let ty = self.ty(scrutinee);
         if self.in_region() || (!self.host_scalars && self.is_tensor_code(expr)) {
-            return self.match_in_order(&value, &ty, arms, expr);
+            let values = arms.iter().map(|arm| arm.value).collect();
+            return self.with_requests(values, |cx| cx.match_in_order(&value, &ty, arms, expr));
         }
         self.host_match(&value, &ty, arms, expr)
     }

@@ -51,11 +51,19 @@ impl<'p> Lower<'p> {
             return done;
         }
         let untils = clauses.iter().filter_map(|clause| clause.until.map(|until| until.condition));
-        self.prepare_requests(clauses.iter().map(|clause| clause.value).chain(untils).collect())?;
-        self.settle_sizes(clauses, &locals)?;
-        let open = self.open_symbol(clauses, &locals);
+        let roots = clauses.iter().map(|clause| clause.value).chain(untils).collect();
+        let group = self.with_requests(roots, |cx| cx.group_of(clauses, &locals))?;
+        self.push_group(group, loc(first.span));
+        self.here = outer;
+        Ok(())
+    }
+
+    /// The bindings that clauses define together.
+    fn group_of(&mut self, clauses: &[&'p Clause], locals: &[LocalId]) -> R<Group> {
+        self.settle_sizes(clauses, locals)?;
+        let open = self.open_symbol(clauses, locals);
         let mut targets = Vec::new();
-        for local in &locals {
+        for local in locals {
             targets.extend(self.declare_binding(*local, clauses)?);
         }
         let mut bindings = Vec::with_capacity(targets.len());
@@ -66,9 +74,7 @@ impl<'p> Lower<'p> {
             Some(extent) => self.until(clauses, extent)?,
             None => None,
         };
-        self.push_group(Group { bindings, until }, loc(first.span));
-        self.here = outer;
-        Ok(())
+        Ok(Group { bindings, until })
     }
 
     /// Whether a clause handles anything but numbers.

@@ -17,8 +17,8 @@ use super::module::loc;
 use super::tensors::Home;
 use super::value::{Form, R, Scalar, Src, TensorId, Term, Val};
 use super::{Lower, unsupported};
-use crate::hir::{BinaryOp, BodyId, DefKind, ExprId, ExprKind, LocalId, Owner, Res};
-use crate::types::{Ty, walk};
+use crate::hir::{BinaryOp, BodyId, ExprId, ExprKind, LocalId};
+use crate::types::Ty;
 
 /// A tensor, or part of one, that a request names.
 #[derive(Clone, Debug)]
@@ -31,35 +31,6 @@ pub(super) struct Target {
 }
 
 impl<'p> Lower<'p> {
-    /// The bindings that requests name, and the bodies with requests in them.
-    pub(super) fn find_requested(&mut self) {
-        let is_rule = |owner: Owner| match owner {
-            Owner::Def(def) => matches!(self.program.def(def).kind, DefKind::Rule(_)),
-            Owner::Module(_) => false,
-        };
-        for (id, body) in self.program.bodies.iter().filter(|(_, body)| !is_rule(body.owner)) {
-            let mut roots = Vec::new();
-            walk::visit(body, body.value.into_iter().collect(), &mut |_, kind| {
-                if let ExprKind::Differential(of) = kind {
-                    roots.push(*of);
-                }
-            });
-            if !roots.is_empty() {
-                self.requesting.insert(id);
-            }
-            let found = &mut self.requested;
-            walk::visit(body, roots, &mut |_, kind| match kind {
-                ExprKind::Name(Res::Local(local)) => {
-                    found.insert((id, *local));
-                }
-                ExprKind::Name(Res::Outer(body, local)) => {
-                    found.insert((*body, *local));
-                }
-                _ => {}
-            });
-        }
-    }
-
     /// Binds a name here, as [`Self::owned`] says.
     pub(super) fn bind_owned(&mut self, local: LocalId, value: &Val<'p>) -> R<()> {
         let value = self.owned(self.frame.body, local, value)?;
@@ -354,7 +325,7 @@ impl<'p> Lower<'p> {
 
     /// The derivative of one tensor by another.
     fn jacobian(&mut self, of: &Target, by: &Target) -> R<Val<'p>> {
-        if self.recurrent.contains_key(&by.id) || self.leads_through_host(of.id, by.id) {
+        if self.is_of_host(of.id, by.id) {
             return self.host_jacobian(of, by);
         }
         self.check_path(of, by)?;
@@ -387,6 +358,9 @@ impl<'p> Lower<'p> {
 
     /// Takes the definitions on the way from the parameter to the target into this module.
     fn check_path(&mut self, of: &Target, by: &Target) -> R<()> {
+        if self.is_new(by.id) {
+            return Ok(());
+        }
         let follows_itself = self.is_earlier_recurrence(by.id);
         if of.id == by.id && !follows_itself {
             return Ok(());
@@ -399,6 +373,12 @@ impl<'p> Lower<'p> {
             return unsupported(self.here, "a derivative inside a body of values printed before");
         }
         self.reclaim(of.id, by.id)
+    }
+
+    /// Whether a tensor is of this module and was of no other: nothing that earlier modules
+    /// computed depends on it.
+    fn is_new(&self, id: TensorId) -> bool {
+        self.is_at_home(id) && self.former.values().all(|moved| *moved != id)
     }
 
     fn left_extents(&mut self, target: &Target) -> R<Vec<einlang_index::Quasi>> {

@@ -34,7 +34,7 @@ impl<'p> Lower<'p> {
 
     /// The value of an expression.
     pub(super) fn eval(&mut self, expr: ExprId) -> R<Val<'p>> {
-        if let Some(known) = self.hoisted.get(&(self.frame.instance, expr)) {
+        if let Some(known) = self.frame.hoisted.get(&expr) {
             return Ok(known.clone());
         }
         let span = self.body().span(expr);
@@ -91,18 +91,20 @@ impl<'p> Lower<'p> {
         } else {
             let (name, span) = (hint.unwrap_or_else(|| self.fresh("v")), self.here);
             let mut known = None;
-            let id = self.define_scalar(&name, span, |cx| {
-                let value = cx.eval_kind(expr, kind)?;
-                let scalar = cx.expect_scalar(value, span)?;
-                known = scalar.as_const();
-                Ok(scalar)
+            let id = self.with_requests(vec![expr], |cx| {
+                cx.define_scalar(&name, span, |cx| {
+                    let value = cx.eval_kind(expr, kind)?;
+                    let scalar = cx.expect_scalar(value, span)?;
+                    known = scalar.as_const();
+                    Ok(scalar)
+                })
             });
             id.map(|id| match known {
                 Some(constant) => Val::Scalar(Scalar::constant(constant)),
                 None => Val::Scalar(Scalar { elem, form: Form::Named(id) }),
             })
         };
-        mark.into_iter().for_each(|key| drop(self.hoisted.remove(&key)));
+        mark.into_iter().for_each(|part| self.frame.forget(part));
         value
     }
 
@@ -129,7 +131,7 @@ impl<'p> Lower<'p> {
         if !self.needs_host(expr) {
             return false;
         }
-        if self.hoisted.contains_key(&(self.frame.instance, expr)) {
+        if self.frame.hoisted.contains_key(&expr) {
             return false;
         }
         let kind = self.body().kind(expr);
@@ -150,29 +152,28 @@ impl<'p> Lower<'p> {
     }
 
     /// Evaluates the calls and blocks that an expression needs in any case.
-    fn hoist(&mut self, expr: ExprId) -> R<Vec<(crate::types::InstanceId, ExprId)>> {
-        let mut keys = Vec::new();
+    fn hoist(&mut self, expr: ExprId) -> R<Vec<ExprId>> {
+        let mut parts = Vec::new();
         let mut open = strict_children(self.body().kind(expr));
         open.reverse();
         while let Some(part) = open.pop() {
             let kind = self.body().kind(part);
-            let key = (self.frame.instance, part);
             let hoists = self.is_inlined_call(part)
                 || self.is_request(part)
                 || matches!(kind, ExprKind::Block(_))
                 || (matches!(kind, ExprKind::Call { .. }) && self.needs_host(part));
-            if hoists && !self.hoisted.contains_key(&key) {
+            if hoists && !self.frame.hoisted.contains_key(&part) {
                 let value = self.eval(part)?;
                 let value = self.named(value, "v")?;
-                self.hoisted.insert(key, value);
-                keys.push(key);
+                self.frame.hoist(part, value);
+                parts.push(part);
             } else {
                 let mut below = strict_children(kind);
                 below.reverse();
                 open.extend(below);
             }
         }
-        Ok(keys)
+        Ok(parts)
     }
 
     fn eval_kind(&mut self, expr: ExprId, kind: &'p ExprKind) -> R<Val<'p>> {

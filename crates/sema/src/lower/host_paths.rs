@@ -38,6 +38,9 @@ enum Part {
 impl<'p> Lower<'p> {
     /// Whether a tensor depends on another through a value that the host computes.
     pub(super) fn leads_through_host(&self, of: TensorId, by: TensorId) -> bool {
+        if of == by {
+            return false;
+        }
         let made = self.made_by_host();
         let is_made = |info: &super::tensors::TensorInfo| {
             info.home == Home::Host
@@ -53,7 +56,7 @@ impl<'p> Lower<'p> {
         let mut open = vec![(Part::Tensor(of), false)];
         while let Some((part, through_host)) = open.pop() {
             let is_by = part == Part::Tensor(by) || Some(part) == by_value;
-            if is_by && part != Part::Tensor(of) {
+            if is_by {
                 if through_host {
                     return true;
                 }
@@ -122,33 +125,59 @@ impl<'p> Lower<'p> {
         insts.flat_map(|inst| inst.results.iter().map(move |def| (def.number, inst))).collect()
     }
 
-    /// The derivative of one tensor by another, which the host computes.
+    /// The derivative of one tensor by another, or of their parts, which the host computes.
     pub(super) fn host_jacobian(&mut self, of: &Target, by: &Target) -> R<Val<'p>> {
-        if self.in_region() {
-            let what = "a derivative inside a tensor body, of what a function outside computed";
-            return unsupported(self.here, what);
-        }
-        let held = (self.held(&of.specs)?, self.held(&by.specs)?);
-        self.flush();
-        let mut args = vec![self.host_value(of.id), self.host_value(by.id)];
-        for (module, name) in self.definitions_of(by.id) {
-            args.extend([HostArg::Str(module), HostArg::Str(name)]);
-        }
-        if let Some(mark) = self.recurrent.get(&by.id) {
-            args.extend([HostArg::Str(String::new()), HostArg::Str(mark.clone())]);
-        }
-        let (elem, ranks) = (of.elem, (self.info(of.id).rank, self.info(by.id).rank));
-        let rank = ranks.0 + ranks.1;
-        let kind = HostKind::Intrinsic(Intrinsic::HostDeriv, args);
-        let host = self.host_value_of(HostType::Tensor(elem, rank), kind);
-        let value = self.host_tensor("d", elem, rank, host);
-        if of.specs.is_empty() && by.specs.is_empty() {
+        let is_whole = of.specs.is_empty() && by.specs.is_empty();
+        let (value, mut specs, of_point) = if self.in_region() {
+            let Some(value) = self.known_jacobian(of.id, by.id) else {
+                let what = "a derivative inside a tensor body, of what a function outside computed";
+                return unsupported(self.here, what);
+            };
+            (value, of.specs.to_vec(), by.specs.to_vec())
+        } else {
+            let held = (self.held(&of.specs)?, self.held(&by.specs)?);
+            let value = self.whole_jacobian(of.id, by.id);
+            (value, self.released(held.0)?, self.released(held.1)?)
+        };
+        if is_whole {
             return Ok(value);
         }
-        let mut specs = self.released(held.0)?;
-        specs.resize(ranks.0, Spec::All);
-        specs.extend(self.released(held.1)?);
+        specs.resize(self.info(of.id).rank, Spec::All);
+        specs.extend(of_point);
         self.read_specs(&value, &specs)
+    }
+
+    /// The whole derivative of one tensor by another, which the host computes now.
+    pub(super) fn whole_jacobian(&mut self, of: TensorId, by: TensorId) -> Val<'p> {
+        self.flush();
+        let mut args = vec![self.host_value(of), self.host_value(by)];
+        for (module, name) in self.definitions_of(by) {
+            args.extend([HostArg::Str(module), HostArg::Str(name)]);
+        }
+        if let Some(mark) = self.recurrent.get(&by) {
+            args.extend([HostArg::Str(String::new()), HostArg::Str(mark.clone())]);
+        }
+        let (elem, rank) = (self.info(of).elem, self.info(of).rank + self.info(by).rank);
+        let kind = HostKind::Intrinsic(Intrinsic::HostDeriv, args);
+        let host = self.host_value_of(HostType::Tensor(elem, rank), kind);
+        self.host_tensor("d", elem, rank, host)
+    }
+
+    /// A derivative that the host has computed in a block around.
+    pub(super) fn known_jacobian(&self, of: TensorId, by: TensorId) -> Option<Val<'p>> {
+        let value = self.jacobians.get(&(of, by))?;
+        let (Val::Scalar(Scalar { form: Form::Named(id), .. })
+        | Val::Tensor(Tensor { src: Src::Named(id), .. })) = value
+        else {
+            return None;
+        };
+        let number = number(self.info(*id).host.as_ref())?;
+        self.made_by_host().contains_key(&number).then(|| value.clone())
+    }
+
+    /// Whether the host computes the derivative of one tensor by another.
+    pub(super) fn is_of_host(&self, of: TensorId, by: TensorId) -> bool {
+        self.recurrent.contains_key(&by) || self.leads_through_host(of, by)
     }
 
     /// Subscripts as values of the host, which outlive a module.

@@ -21,7 +21,7 @@
 //! | `expr.rs`, `equal.rs`, `names.rs`, `scalar.rs`, `whole.rs`, `arrays.rs`, `access.rs`, `update.rs`, `update_list.rs`, `subscript.rs` | expressions |
 //! | `branch.rs`, `patterns.rs`, `decide.rs`, `conditions.rs` | `if`, `match`, `where` |
 //! | `block.rs`, `clauses.rs`, `sizes.rs`, `order.rs`, `tables.rs`, `table_order.rs`, `table_visit.rs`, `table_reads.rs` | statements and indexed definitions |
-//! | `reduce.rs`, `host_reduce.rs`, `host_select.rs`, `lists.rs`, `extremes.rs`, `comprehend.rs`, `derive.rs`, `reclaim.rs`, `host_paths.rs`, `prepare.rs` | reductions, reads of lists, comprehensions, derivatives |
+//! | `reduce.rs`, `host_reduce.rs`, `host_select.rs`, `lists.rs`, `extremes.rs`, `comprehend.rs`, `derive.rs`, `requested.rs`, `reclaim.rs`, `host_paths.rs`, `prepare.rs` | reductions, reads of lists, comprehensions, derivatives |
 //! | `call.rs`, `apply.rs`, `coordinates.rs`, `builtin.rs`, `converged.rs`, `assertion.rs`, `functions.rs`, `rules.rs`, `host_rules.rs` | calls, builtins, host functions |
 //! | `host.rs`, `text.rs`, `entry.rs`, `finish.rs` | host code, strings, the entry, outputs and pruning |
 //! | `given.rs` | what entries of a session take and leave |
@@ -67,6 +67,7 @@ mod prepare;
 mod python;
 mod reclaim;
 mod reduce;
+mod requested;
 mod rules;
 mod scalar;
 mod sizes;
@@ -207,8 +208,6 @@ struct Lower<'p> {
     pending: Option<usize>,
     tensors: Vec<tensors::TensorInfo>,
     frame: Frame<'p>,
-    /// Values that were computed before the region around was opened.
-    hoisted: HashMap<(InstanceId, ExprId), Val<'p>>,
     /// The extents that `last` refers to, innermost last.
     lasts: Vec<value::Scalar>,
     /// Calls that are being lowered in place, and how many were.
@@ -229,6 +228,8 @@ struct Lower<'p> {
     conditional: std::collections::HashSet<(InstanceId, Span)>,
     /// Bodies with derivative requests.
     requesting: std::collections::HashSet<crate::hir::BodyId>,
+    /// The instances with requests in them, or in what they call.
+    asking: std::collections::HashSet<InstanceId>,
     /// Expressions of sizes that are being evaluated.
     computing: Vec<(InstanceId, ExprId)>,
     /// How many expressions are open inside each other.
@@ -246,6 +247,8 @@ struct Lower<'p> {
     tables: Vec<tables::Table<'p>>,
     /// Tensors whose definitions were taken into later modules, by where they were before.
     former: HashMap<(usize, Ident), value::TensorId>,
+    /// Derivatives that the host computed before a region which asks for points of them.
+    jacobians: HashMap<(value::TensorId, value::TensorId), Val<'p>>,
     /// Tensors that the host computes point by point from points of their own.
     recurrent: HashMap<value::TensorId, String>,
     /// Bindings that the host computes.
@@ -282,7 +285,6 @@ impl<'p> Lower<'p> {
             pending: None,
             tensors: Vec::new(),
             frame: Frame::new(InstanceId::FIRST, body, None),
-            hoisted: HashMap::new(),
             lasts: Vec::new(),
             inline_depth: 0,
             n_inlined: 0,
@@ -295,6 +297,7 @@ impl<'p> Lower<'p> {
             lambdas_in: captures::lambdas_in(typed),
             requested: Default::default(),
             requesting: Default::default(),
+            asking: Default::default(),
             conditional: conditional_checks(typed, shapes),
             coordinates: Default::default(),
             computing: Vec::new(),
@@ -305,6 +308,7 @@ impl<'p> Lower<'p> {
             exact: false,
             tables: Vec::new(),
             former: HashMap::new(),
+            jacobians: HashMap::new(),
             recurrent: Default::default(),
             tabulated: Default::default(),
             n_asked: 0,

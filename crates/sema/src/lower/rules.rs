@@ -253,10 +253,6 @@ impl<'p> Lower<'p> {
         let mut tangents: HashMap<LocalId, Val<'p>> = HashMap::new();
         let patterns = self.params_of(id);
         for (at, (param, value)) in patterns.iter().zip(&values).enumerate() {
-            let outer = std::mem::replace(&mut self.frame, frame);
-            let bound = self.bind_pattern(&param.pattern, value, &instance.params[at]);
-            frame = std::mem::replace(&mut self.frame, outer);
-            bound?;
             let reverse = of.as_ref().map(|(rule, ..)| rule.reverse);
             let is_cotangent = reverse == Some(true) && at + 1 == patterns.len();
             let is_forward = reverse == Some(false);
@@ -270,13 +266,17 @@ impl<'p> Lower<'p> {
                 tangents.insert(*local, tangent);
             }
         }
-        frame.params = Rc::new(values);
+        frame.params = Rc::new(values.clone());
         frame.tangents = of.is_some().then(|| Rc::new(tangents));
         let Some(value) = self.value_of(id) else {
             return unsupported(self.here, "a function without a body");
         };
         let (mut region, ()) = self.region(|cx| {
             cx.within(frame, |cx| {
+                // What a request names is a tensor of the region.
+                for ((param, value), ty) in patterns.iter().zip(&values).zip(&instance.params) {
+                    cx.bind_pattern(&param.pattern, value, ty)?;
+                }
                 if let Some((_, target, around)) = of {
                     cx.bind_result(target, around)?;
                 }

@@ -34,7 +34,7 @@ impl<'p> Lower<'p> {
 
     /// Arithmetic on integers with the largest absolute value; none for anything else.
     fn exact_integer(&mut self, expr: ExprId) -> R<Option<(Scalar, u128)>> {
-        let is_known = self.hoisted.contains_key(&(self.frame.instance, expr));
+        let is_known = self.frame.hoisted.contains_key(&expr);
         if is_known || !elem_of(&self.ty(expr)).is_some_and(Elem::is_int) {
             return Ok(None);
         }

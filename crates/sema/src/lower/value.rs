@@ -121,6 +121,8 @@ pub(super) struct Frame<'p> {
     pub(super) env: Rc<HashMap<LocalId, Val<'p>>>,
     /// The values of expressions that symbols may come from.
     pub(super) exprs: Rc<HashMap<ExprId, Val<'p>>>,
+    /// Expressions that were evaluated before the region that they stand in.
+    pub(super) hoisted: Rc<HashMap<ExprId, Val<'p>>>,
     /// What the index variables of the analysis are in the module under construction.
     pub(super) vars: Rc<HashMap<Var, (usize, Quasi)>>,
     /// Index variables of the analysis that the host counts.
@@ -151,6 +153,7 @@ impl<'p> Frame<'p> {
             params: Rc::default(),
             env: Rc::default(),
             exprs: Rc::default(),
+            hoisted: Rc::default(),
             vars: Rc::default(),
             host_vars: Rc::default(),
             endings: Rc::default(),
@@ -186,6 +189,18 @@ impl<'p> Frame<'p> {
 
     pub(super) fn bind(&mut self, local: LocalId, value: Val<'p>) {
         Rc::make_mut(&mut self.env).insert(local, value);
+    }
+
+    /// Says what an expression is, which is not evaluated again.
+    pub(super) fn hoist(&mut self, expr: ExprId, value: Val<'p>) {
+        Rc::make_mut(&mut self.hoisted).insert(expr, value);
+    }
+
+    /// Evaluates an expression again from now on.
+    pub(super) fn forget(&mut self, expr: ExprId) {
+        if self.hoisted.contains_key(&expr) {
+            Rc::make_mut(&mut self.hoisted).remove(&expr);
+        }
     }
 
     /// Says which integer of the host a variable of the analysis is.

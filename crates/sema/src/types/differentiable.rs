@@ -1,4 +1,5 @@
-//! Whether what follows `@` can be differentiated: every part of it is a float.
+//! Whether what follows `@` can be differentiated: every part of it is a float, and what a derivative is
+//! taken by is a binding or a part of one, for nothing depends on anything else.
 //!
 //! Asked when all types are known, because a literal may become a float by a later use. The rules
 //! of functions are left out: they are typed for every signature that the function has, and a
@@ -22,13 +23,20 @@ pub(super) fn report(cx: &mut Checker<'_>) {
         let mut found = Vec::new();
         let work = &cx.instances[index];
         for expr in work.exprs.keys() {
+            if let ExprKind::Binary(BinaryOp::Div, _, right) = body.kind(expr)
+                && let ExprKind::Differential(by) = body.kind(*right)
+                && let Some((part, is_const)) = no_binding(cx.program, body, *by)
+            {
+                let (name, span) = (cx.snippet(part).0, body.span(part));
+                found.push(errors::not_a_binding(&name, is_const, span));
+            }
             let ExprKind::Differential(of) = body.kind(expr) else { continue };
             let Some(ty) = work.exprs.get(of) else { continue };
             let ty = cx.vars.settled(ty);
             if let Some((field, scalar)) = cx.no_float(&ty, String::new(), 0) {
                 let name = cx.snippet(*of).0;
                 let span = body.span(*of);
-                found.push(errors::not_differentiable(&name, scalar.as_str(), &field, span));
+                found.push(errors::not_differentiable(&name, &scalar, &field, span));
             }
         }
         found.sort_by_key(|diagnostic| diagnostic.primary.span);
@@ -43,17 +51,36 @@ pub(super) fn is_rule(program: &Program, body: &Body) -> bool {
     }
 }
 
+/// The part of a parameter that is no binding and no part of one, and whether it is a constant.
+fn no_binding(program: &Program, body: &Body, expr: ExprId) -> Option<(ExprId, bool)> {
+    let mut at = expr;
+    loop {
+        match body.kind(at) {
+            ExprKind::Access { base, default: None, .. } | ExprKind::Field(base, _) => at = *base,
+            ExprKind::Tuple(parts) => {
+                return parts.iter().find_map(|part| no_binding(program, body, *part));
+            }
+            ExprKind::Name(Res::Def(def)) => {
+                let is_const = matches!(program.def(*def).kind, DefKind::Const(_));
+                return is_const.then_some((at, true));
+            }
+            ExprKind::Name(_) | ExprKind::Error => return None,
+            _ => return Some((expr, false)),
+        }
+    }
+}
+
 /// Records nested deeper than this contain themselves.
 const MAX_DEPTH: usize = 64;
 
 impl Checker<'_> {
     /// The first part of a value that is no float, with the path to it.
-    fn no_float(&self, ty: &Ty, path: String, depth: usize) -> Option<(String, Scalar)> {
+    fn no_float(&self, ty: &Ty, path: String, depth: usize) -> Option<(String, String)> {
         if depth > MAX_DEPTH {
             return None;
         }
         match ty {
-            Ty::Scalar(scalar) => (!scalar.is_float()).then_some((path, *scalar)),
+            Ty::Scalar(scalar) => (!scalar.is_float()).then(|| (path, scalar.as_str().to_owned())),
             Ty::Tensor(element, _) | Ty::Differential(element) => {
                 self.no_float(element, path, depth + 1)
             }
@@ -65,7 +92,8 @@ impl Checker<'_> {
                 let path = format!("{path}.{}", self.name(name.name));
                 self.no_float(&self.vars.settled(&field), path, depth + 1)
             }),
-            _ => None,
+            Ty::Error | Ty::Unknown | Ty::Var(_) => None,
+            _ => Some((path, self.show(ty))),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Where differentials may go: `@y` is bound, added, scaled, divided and printed. It is no value of
-//! its own, so it is not passed, returned, chosen or stored.
+//! Where differentials may go: `@y` is bound, added to others, scaled, divided and printed. It is no
+//! value of its own, so it is not passed, returned, chosen, stored or computed with otherwise.
 //!
 //! In a rule `@x` is the tangent of a parameter, a value like any other; rules and what they call
 //! are left alone.
@@ -11,8 +11,9 @@ use super::differentiable::is_rule;
 use super::instances::InstanceId;
 use super::ty::{FnTy, Ty};
 use super::typed::Callee;
+use crate::builtins::Function;
 use crate::errors;
-use crate::hir::*;
+use crate::hir::{BinaryOp, Block, Body, ExprId, ExprKind, Statement};
 
 /// Reports differentials that go where only values can.
 pub(super) fn report(cx: &mut Checker<'_>) {
@@ -63,10 +64,25 @@ fn misplaced(cx: &Checker<'_>, id: InstanceId) -> Vec<(Span, &'static str)> {
             ExprKind::Match { arms, .. } => (arms.iter().map(|arm| arm.value).collect(), "chosen"),
             ExprKind::Call { args, .. } => {
                 let callee = work.calls.get(&expr).map(|record| &record.callee);
-                if let Some(Callee::Function(FnTy::Builtin(_))) | None = callee {
+                if let Some(Callee::Function(FnTy::Builtin(Function::Print))) | None = callee {
                     continue;
                 }
                 (args.iter().map(|arg| arg.value).collect(), "passed")
+            }
+            ExprKind::Reduce { body, .. } => (vec![*body], "reduced"),
+            ExprKind::UserReduce { init, body, .. } => (vec![*init, *body], "reduced"),
+            ExprKind::Cast(of, _) => (vec![*of], "converted"),
+            ExprKind::Access { base, .. } => (vec![*base], "read at a point"),
+            ExprKind::Binary(op, left, right) => {
+                let silent = |expr: &ExprId| work.exprs.get(expr).is_none_or(Ty::is_silent);
+                if silent(left) || silent(right) {
+                    continue;
+                }
+                let sides = (differs(left), differs(right));
+                match no_operand(body, *op, sides, *right) {
+                    Some(how) => (vec![if sides.1 { *right } else { *left }], how),
+                    None => continue,
+                }
             }
             ExprKind::Block(block) => {
                 let clauses = block.statements.iter().filter_map(|statement| match statement {
@@ -90,6 +106,28 @@ fn misplaced(cx: &Checker<'_>, id: InstanceId) -> Vec<(Span, &'static str)> {
         found.push((body.span(tail(body, value)), "returned"));
     }
     found
+}
+
+/// What an operator would do with a differential, on the sides where there is one, that cannot be done.
+fn no_operand(
+    body: &Body,
+    op: BinaryOp,
+    sides: (bool, bool),
+    right: ExprId,
+) -> Option<&'static str> {
+    let is_written = matches!(body.kind(right), ExprKind::Differential(_));
+    match (op, sides) {
+        (_, (false, false)) => None,
+        (BinaryOp::Add | BinaryOp::Sub, (true, true)) => None,
+        (BinaryOp::Add, _) => Some("added to a value"),
+        (BinaryOp::Sub, _) => Some("subtracted from a value, or a value from it"),
+        (BinaryOp::Mul, (true, true)) => Some("multiplied by another one"),
+        (BinaryOp::Mul, _) | (BinaryOp::Div, (true, false)) => None,
+        (BinaryOp::Div, (true, true)) if is_written => None,
+        (BinaryOp::Div, (true, true)) => Some("named after `/`: write `@` and the binding there"),
+        (BinaryOp::Div, _) => Some("what a value is divided by"),
+        _ => Some("an operand here"),
+    }
 }
 
 /// The expression that gives a block its value.

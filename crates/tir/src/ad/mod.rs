@@ -74,8 +74,9 @@ mod watch;
 use einlang_source::{Diagnostics, FileId, Span};
 
 use crate::module::Module;
-use crate::passes::{Ctx, inline_calls};
+use crate::passes::{Ctx, inline_calls, inline_requests};
 use crate::region::InstKind;
+use crate::types::Loc;
 pub use host::lower_host_requests;
 pub use watch::{Watch, watch_rules};
 
@@ -83,23 +84,16 @@ use fault::Fault;
 
 /// Expands every request for a derivative.
 pub fn lower_requests(module: &mut Module, ctx: &Ctx) -> Result<(), Diagnostics> {
-    let mut place: Option<Span> = None;
-    let mut any = false;
-    module.for_each_inst(&mut |inst| {
-        if matches!(inst.kind, InstKind::Deriv { .. }) {
-            any = true;
-            place = place.or(inst.loc.0);
-        }
-    });
-    let place = place.unwrap_or_else(|| Span::new(FileId::FIRST, 0, 0));
+    let mut place = Span::new(FileId::FIRST, 0, 0);
     let mut idle = idle::Idle::new();
-    if any {
-        settle::settle(module).map_err(|gave_up| Fault::from(gave_up).into_diagnostic(place))?;
-        idle = idle::expand(module, ctx.mode).map_err(|fault| fault.into_diagnostic(place))?;
-        regroup::regroup(module);
-        if let Some(loc) = regroup::shut_in(module) {
-            let fault = Fault::unsupported("an open recurrence that reads it", loc);
-            return Err(fault.into_diagnostic(place).into());
+    loop {
+        if let Some(loc) = first_request(module) {
+            place = loc.0.unwrap_or(place);
+            idle = lower_round(module, ctx, place)?;
+        }
+        // Requests in functions with a rule, which nothing but their values have met so far.
+        if !inline_requests(module) {
+            break;
         }
     }
     module.properties.differentiated = true;
@@ -107,4 +101,29 @@ pub fn lower_requests(module: &mut Module, ctx: &Ctx) -> Result<(), Diagnostics>
         inline_calls(module, ctx)?;
     }
     idle::drop_idle(module, &idle).map_err(|fault| fault.into_diagnostic(place).into())
+}
+
+/// The place of the first request there is, if there is one.
+fn first_request(module: &Module) -> Option<Loc> {
+    let mut found: Option<Loc> = None;
+    module.for_each_inst(&mut |inst| {
+        if matches!(inst.kind, InstKind::Deriv { .. }) {
+            found = found.filter(|known| known.0.is_some()).or(Some(inst.loc));
+        }
+    });
+    found
+}
+
+/// Expands the requests outside of functions; gives those that could not be.
+fn lower_round(module: &mut Module, ctx: &Ctx, place: Span) -> Result<idle::Idle, Diagnostics> {
+    settle::settle(module).map_err(|gave_up| Fault::from(gave_up).into_diagnostic(place))?;
+    let idle = idle::expand(module, ctx.mode).map_err(|fault| fault.into_diagnostic(place))?;
+    regroup::regroup(module);
+    match regroup::shut_in(module) {
+        None => Ok(idle),
+        Some(loc) => {
+            let fault = Fault::unsupported("an open recurrence that reads it", loc);
+            Err(fault.into_diagnostic(place).into())
+        }
+    }
 }

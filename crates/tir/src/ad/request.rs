@@ -17,6 +17,10 @@ use crate::module::Clause;
 use crate::region::{Arg, Def, Inst, InstKind, Place, Region, Subscript};
 use crate::types::{Elem, Ident, Loc};
 
+/// So often something is lifted out of what was lifted itself; more would not end: the number of steps of a
+/// local `until` is counted by the recurrence itself, with the requests in it.
+const MOST_LIFTED: usize = 24;
+
 /// So many bindings have entries that rules ask for; more would not end.
 const MOST_IN_RULES: usize = 500;
 
@@ -111,7 +115,14 @@ impl Ad<'_> {
     fn globalise(&mut self, mut open: Vec<Ident>) -> R<()> {
         while let Some(name) = open.pop() {
             let is_local = |place: &Place| self.tensor_type(&place.tensor).is_err();
-            if self.entries(&name).iter().any(|e| is_local(&e.of) || is_local(&e.by)) {
+            let entries = self.entries(&name);
+            let local = entries.iter().find(|entry| is_local(&entry.of) || is_local(&entry.by));
+            if let Some(entry) = local {
+                let above = std::iter::successors(Some(&name), |name| self.lifted_from.get(*name));
+                if above.take(MOST_LIFTED).count() == MOST_LIFTED {
+                    let what = "a request in the steps of an `until` at each point";
+                    return Err(Fault::unsupported(what, entry.loc));
+                }
                 let before = self.module.groups.len();
                 self.lift_locals(&name)?;
                 let new = &self.module.groups[before..];

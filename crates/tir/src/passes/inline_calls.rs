@@ -7,6 +7,9 @@
 //!
 //! A function with a derivative rule stays, with its rule, until the module is differentiated. A
 //! function that calls itself stays too, and the module does not become `inlined`.
+//!
+//! `inline_requests` puts only functions in place that ask for derivatives, and not what those call:
+//! the rules of the latter are needed until the requests are expanded.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -31,7 +34,7 @@ pub fn inline_calls(module: &mut Module, _: &Ctx) -> std::result::Result<(), Dia
     let names = module.tensor_names();
     let types = tensor_types(module, &functions);
     let stays = staying(module, &functions);
-    let mut inliner = Inliner { module, names, types, ready: HashMap::new(), gave_up: false };
+    let mut inliner = Inliner::new(module, names, types);
     let mut kept = Vec::new();
     for at in calls_first(&functions) {
         let mut function = functions[at].clone();
@@ -54,6 +57,30 @@ pub fn inline_calls(module: &mut Module, _: &Ctx) -> std::result::Result<(), Dia
     module.properties.inlined = kept.is_empty();
     module.functions = kept;
     Ok(())
+}
+
+/// Puts the functions with requests in their bodies in place of calls outside of functions; gives whether
+/// there was such a call.
+pub(crate) fn inline_requests(module: &mut Module) -> bool {
+    let asking = module.functions.iter().filter(|function| asks(&function.body));
+    let ready: HashMap<Ident, Function> =
+        asking.map(|function| (function.name.clone(), function.clone())).collect();
+    if ready.is_empty() {
+        return false;
+    }
+    let names = module.tensor_names();
+    let types = tensor_types(module, &module.functions);
+    let mut inliner = Inliner { ready, one_layer: true, ..Inliner::new(module, names, types) };
+    let mut groups = std::mem::take(&mut inliner.module.groups);
+    groups.iter_mut().for_each(|group| inliner.group(group, &mut HashMap::new()));
+    inliner.module.groups = groups;
+    inliner.n_inlined > 0
+}
+
+fn asks(body: &Region) -> bool {
+    let mut found = false;
+    body.for_each_inst(&mut |inst| found |= matches!(inst.kind, InstKind::Deriv { .. }));
+    found
 }
 
 /// The functions that are not inlined: those with rules, the rules, and recursive ones.
@@ -133,15 +160,27 @@ struct Inliner<'m> {
     module: &'m mut Module,
     names: BTreeSet<Ident>,
     types: HashMap<Ident, TensorType>,
-    /// Functions without calls.
+    /// Functions that are put in place; without calls, unless there is only one layer.
     ready: HashMap<Ident, Function>,
+    /// Whether calls in what was put in place stay.
+    one_layer: bool,
+    n_inlined: usize,
     gave_up: bool,
 }
 
 /// Index expressions by the value that holds them.
 type Known = HashMap<u32, Quasi>;
 
-impl Inliner<'_> {
+impl<'m> Inliner<'m> {
+    fn new(
+        module: &'m mut Module,
+        names: BTreeSet<Ident>,
+        types: HashMap<Ident, TensorType>,
+    ) -> Inliner<'m> {
+        let ready = HashMap::new();
+        Inliner { module, names, types, ready, one_layer: false, n_inlined: 0, gave_up: false }
+    }
+
     fn group(&mut self, group: &mut Group, known: &mut Known) {
         for region in group.regions_mut() {
             self.body(region, &mut known.clone());
@@ -151,37 +190,50 @@ impl Inliner<'_> {
     fn body(&mut self, region: &mut Region, known: &mut Known) {
         let mut done: Vec<Inst> = Vec::with_capacity(region.insts.len());
         let mut later = Substitution::default();
-        let mut open: Vec<Inst> = std::mem::take(&mut region.insts);
+        // Each with whether it was put in place.
+        let insts = std::mem::take(&mut region.insts);
+        let mut open: Vec<(Inst, bool)> = insts.into_iter().map(|inst| (inst, false)).collect();
         open.reverse();
-        while let Some(mut inst) = open.pop() {
+        while let Some((mut inst, is_copy)) = open.pop() {
             self.gave_up |= later.inst(&mut inst).is_err();
-            if let Some(insts) = self.inlined(&inst, &mut later) {
-                open.extend(insts.into_iter().rev());
-                continue;
+            let hidden = (self.one_layer && is_copy).then(|| std::mem::take(&mut self.ready));
+            match self.inlined(&inst, &mut later) {
+                Some(insts) => open.extend(insts.into_iter().rev().map(|inst| (inst, true))),
+                None => done.extend(self.kept(inst, &mut later, known)),
             }
-            match &mut inst.kind {
-                InstKind::Index(expr) => {
-                    if let [Def::Scalar(value)] = inst.results[..] {
-                        known.insert(value.number, expr.clone());
-                    }
-                }
-                InstKind::Param { var, value } => {
-                    if let Some(expr) = index_of(value, known).filter(|e| e.as_affine().is_some()) {
-                        later.vars.insert(*var, expr);
-                        continue;
-                    }
-                }
-                InstKind::Group(group) => self.group(group, known),
-                _ => {
-                    for inner in inst.regions_mut() {
-                        self.body(inner, &mut known.clone());
-                    }
-                }
-            }
-            done.push(inst);
+            self.ready = hidden.unwrap_or_else(|| std::mem::take(&mut self.ready));
         }
         region.insts = done;
         region.results.iter_mut().for_each(|arg| later.arg(arg));
+    }
+
+    /// An instruction that is no call, unless it only names what is known.
+    fn kept(
+        &mut self,
+        mut inst: Inst,
+        later: &mut Substitution,
+        known: &mut Known,
+    ) -> Option<Inst> {
+        match &mut inst.kind {
+            InstKind::Index(expr) => {
+                if let [Def::Scalar(value)] = inst.results[..] {
+                    known.insert(value.number, expr.clone());
+                }
+            }
+            InstKind::Param { var, value } => {
+                if let Some(expr) = index_of(value, known).filter(|e| e.as_affine().is_some()) {
+                    later.vars.insert(*var, expr);
+                    return None;
+                }
+            }
+            InstKind::Group(group) => self.group(group, known),
+            _ => {
+                for inner in inst.regions_mut() {
+                    self.body(inner, &mut known.clone());
+                }
+            }
+        }
+        Some(inst)
     }
 
     /// The instructions in place of a call; what its results are goes into the substitution.
@@ -190,6 +242,7 @@ impl Inliner<'_> {
         let function = self.ready.get(function)?.clone();
         match self.expanded(&function.body, args) {
             Ok((insts, results)) => {
+                self.n_inlined += 1;
                 for (def, arg) in inst.results.iter().zip(results) {
                     match (def, arg) {
                         (Def::Scalar(value), arg) => {

@@ -19,6 +19,7 @@ use einlang_source::Diagnostics;
 pub use crate::ad::{lower_host_requests, lower_requests};
 pub use fold_constants::fold_constants;
 pub use inline_calls::inline_calls;
+pub(crate) use inline_calls::inline_requests;
 pub use lift_locals::{PART, lift_locals};
 pub use merge_bindings::merge_bindings;
 pub use name_subscripts::name_subscripts;
