@@ -21,7 +21,6 @@
 //! | `rows.rs` | what is computed row by row, so that rows stay in caches |
 //! | `points.rs` | what is computed point by point, so that it stays in registers |
 //! | `roles.rs`, `tiles.rs` | lanes, and tiles of contractions |
-//! | `turned.rs` | in which order the axes of a window lie in memory |
 //! | `products.rs` | where a product and a sum are one operation |
 //! | `strips.rs`, `ensembles.rs`, `batches.rs` | grids by their diagonals, many recurrences side by side |
 //! | `steps.rs` | stencils, several steps at a time |
@@ -61,7 +60,6 @@ mod steps;
 mod stream;
 mod strips;
 mod tiles;
-mod turned;
 mod widen;
 mod windows;
 mod work;
@@ -119,7 +117,6 @@ pub(crate) fn decide(
 ) -> Result<Schedule, NotLowered> {
     let mut schedule = decide_order(module, storage)?;
     roles::choose_roles(module, storage, sizes, &mut schedule);
-    turned::turn_windows(module, &mut schedule);
     products::fuse_products(module, &mut schedule);
     Ok(schedule)
 }
