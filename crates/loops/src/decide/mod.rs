@@ -81,11 +81,11 @@ pub use cases::divide_cases;
 pub(crate) use extremes::Extremes;
 pub use functions::store_functions;
 pub use join::join_producers;
-pub use points::join_points;
 pub(crate) use known::Sizes;
 pub use legal::{Illegal, is_legal};
 pub(crate) use legal::{is_order_seen, prove_legal};
 pub(crate) use observers::extended;
+pub use points::join_points;
 pub(crate) use products::{fuse_steps, fuse_terms};
 pub use replay::{Along, find_replays};
 pub(crate) use replay::{
