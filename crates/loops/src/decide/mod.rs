@@ -25,6 +25,7 @@
 //! | `strips.rs`, `ensembles.rs`, `batches.rs` | grids by their diagonals, many recurrences side by side |
 //! | `steps.rs` | stencils, several steps at a time |
 //! | `known.rs` | nothing: it knows the sizes of a call |
+//! | `turned.rs` | which windows lie with their planes one after the other |
 //! | `small.rs` | which sizes of a call have code of their own |
 //! | `work.rs`, `cost.rs` | what a clause does at a point, and what that costs |
 //! | `replay/` | what is computed again in segments instead of being kept |
@@ -60,6 +61,7 @@ mod steps;
 mod stream;
 mod strips;
 mod tiles;
+mod turned;
 mod widen;
 mod windows;
 mod work;
@@ -97,6 +99,7 @@ pub use running::run_extremes;
 pub(crate) use small::{expect_sizes, follows_sizes};
 pub use stream::stream_sums;
 pub use strips::cut_strips;
+pub(crate) use turned::turn_windows;
 pub use widen::widen_sums;
 
 /// How much of a recurrence is kept.

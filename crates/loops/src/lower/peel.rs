@@ -48,8 +48,13 @@ impl Lower<'_> {
         let dims = &self.kernel.buffers[buffer.0 as usize].dims;
         let mut room = Vec::with_capacity(2 * dims.len());
         let segment = self.segments.get(&read.place.tensor);
-        for (axis, (subscript, dim)) in read.place.at.iter().zip(dims).enumerate() {
-            let at = index_of(subscript)?;
+        let order = match self.turned(read, buffer) {
+            Some(order) => order,
+            None if self.maps.contains_key(&buffer) => return None,
+            None => (0..dims.len()).collect(),
+        };
+        for (axis, dim) in order.into_iter().zip(dims) {
+            let at = index_of(read.place.at.get(axis)?)?;
             let along = segment.filter(|of| of.axis == axis).map(|of| &of.extent);
             room.push(along.unwrap_or(&dim.extent).sub(&at).ok()?.add_constant(-1).ok()?);
             room.push(at);

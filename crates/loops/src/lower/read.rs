@@ -32,7 +32,9 @@ impl Lower<'_> {
                 Place::Value(arg) => Subscript::Value(self.operand(arg)?),
             });
         }
-        if self.maps.contains_key(&buffer) {
+        if let Some(order) = self.turned(read, buffer) {
+            at = order.into_iter().map(|axis| at[axis].clone()).collect();
+        } else if self.maps.contains_key(&buffer) {
             at = self.read_mapped(read, buffer)?;
         }
         let found = self.in_panels(read, &at)?;
@@ -132,6 +134,17 @@ impl Lower<'_> {
             place.push(sum);
         }
         Ok(place)
+    }
+
+    /// The axis of each dimension of a buffer that has the axes of a tensor in another order.
+    pub(super) fn turned(&self, read: &Read, buffer: BufferId) -> Option<Vec<usize>> {
+        let map = self.maps.get(&buffer)?;
+        let is_cut = self.segments.contains_key(&read.place.tensor);
+        let axis = |form: &Vec<i64>| {
+            let is_axis = form.iter().filter(|c| **c != 0).eq([&1]);
+            form.iter().position(|c| *c == 1).filter(|_| is_axis)
+        };
+        map.iter().map(axis).collect::<Option<Vec<usize>>>().filter(|_| !is_cut)
     }
 
     /// The subscripts of a read in the dimensions of a buffer that are not the tensor's axes. There
