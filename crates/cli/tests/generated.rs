@@ -71,7 +71,7 @@ fn run_made(
     options.limits.native = Some(native.clone());
     options.limits.schedules = with.to_vec();
     // However little there is to do, threads do it together.
-    options.limits.threads = Threads { most: n_threads, least_work: 0 };
+    options.limits.threads = Threads { most: n_threads, least_work: Some(0) };
     let mut lines = Lines::default();
     let permits = Permits::new(Path::new("."), &[], &[]).expect("a folder");
     let mut io = ProjectIo::new(permits, &mut lines, 0);

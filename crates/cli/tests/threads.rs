@@ -56,7 +56,7 @@ fn options(n_threads: usize, native: &Native) -> RunOptions {
     let mut options = RunOptions::default();
     options.limits.backend = einlang_driver::Backend::Native;
     options.limits.native = Some(native.clone());
-    options.limits.threads = Threads { most: n_threads, least_work: 0 };
+    options.limits.threads = Threads { most: n_threads, least_work: Some(0) };
     options
 }
 
@@ -288,7 +288,7 @@ let end = power(first);
         run(&executable, &RunOptions { inputs, ..options }).expect("it runs")
     };
     let mut kept = options(2, &llvm);
-    kept.limits.threads.least_work = 60_000;
+    kept.limits.threads.least_work = Some(60_000);
     kept.limits.kept = Kept::new();
     for n in [30, 200_000, 40, 200_000] {
         assert_eq!(run_with(n, kept.clone()), run_with(n, options(1, &llvm)), "{n}");

@@ -184,7 +184,7 @@ fn plans_that_are_found_serve_other_sizes() {
     let in_turn = |llvm: Llvm| {
         let native = Native(Arc::new(llvm));
         let mut options = options(&native, Compile::Quick);
-        options.limits.threads = Threads { most: 2, least_work: 60_000 };
+        options.limits.threads = Threads { most: 2, least_work: Some(60_000) };
         ["6", "70", "5", "41"].map(|n| {
             options.inputs = vec![("n".to_owned(), Given::Text(n.to_owned()))];
             run(&executable, &options)

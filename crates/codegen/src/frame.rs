@@ -120,6 +120,8 @@ frame! {
     own: extern "C" fn(*mut c_void, u64, *const i64, *const i64) -> i64,
     /// `(env, chains) -> done`
     chains: extern "C" fn(*mut c_void, *const Chains) -> i64,
+    /// What threads lose by waiting for each other, in the unit of work.
+    wait: u64,
 }
 
 /// The function of a team: `(frame, argument, number of this thread, number of threads) -> code`.
@@ -173,6 +175,7 @@ impl<'a, 'm> Services<'a, 'm> {
             take,
             own,
             chains,
+            wait: self.machine.wait(),
         }
     }
 

@@ -52,6 +52,11 @@ impl Drop for Linker {
 }
 
 impl Session {
+    /// The threads that code runs on.
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
     /// A session that finds functions of the process.
     pub(crate) fn new(pool: Pool) -> Result<Session, String> {
         let mut jit = ptr::null_mut();

@@ -53,7 +53,7 @@ use einlang_interp::native::{
 };
 use einlang_loops::ir::Kernel;
 use einlang_runtime::cache::Cache;
-use einlang_runtime::pool::Pool;
+use einlang_runtime::pool::{Pool, ThreadCosts, n_processors};
 use inkwell::context::Context;
 
 use self::jit::{ENTRY, Session};
@@ -84,6 +84,7 @@ pub struct Llvm {
     counts: Arc<Counts>,
     budget: Budget,
     later: Later,
+    thread_costs: OnceLock<Option<ThreadCosts>>,
     in_turns: bool,
     sanitised: bool,
 }
@@ -110,6 +111,20 @@ impl Llvm {
         let pool = || if self.in_turns { Pool::in_turns() } else { Pool::default() };
         let session = self.session.get_or_init(|| Session::new(pool()).map(Arc::new)).as_ref();
         session.map_err(String::clone)
+    }
+
+    /// What threads cost, as an earlier run found or as is found now.
+    fn costs_of_threads(&self) -> Option<ThreadCosts> {
+        if self.in_turns {
+            return None;
+        }
+        let key = format!("costs of threads\n{} {}", n_processors(), optimise::target().ok()?);
+        let kept = self.recall(&key).and_then(|text| String::from_utf8(text).ok());
+        kept.and_then(|text| ThreadCosts::parse(&text)).or_else(|| {
+            let measured = ThreadCosts::measure(self.session().ok()?.pool())?;
+            self.keep(&key, measured.text().as_bytes());
+            Some(measured)
+        })
     }
 
     /// The object that an earlier run kept.
@@ -274,6 +289,10 @@ impl NativeCompiler for Llvm {
         if let Some(cache) = &self.cache {
             cache.put(&beside(key), value);
         }
+    }
+
+    fn thread_costs(&self) -> Option<ThreadCosts> {
+        *self.thread_costs.get_or_init(|| self.costs_of_threads())
     }
 
     fn settle(&self) {

@@ -86,7 +86,8 @@ fn run_one_kernel() {
     let llvm = Llvm::default().sanitised();
     let code = llvm.compile(&kernel, Wanted::default()).expect("it compiles");
     let x = TensorValue::f32s([N], (0..N).map(|i| i as f32).collect::<Vec<_>>()).expect("a tensor");
-    let options = Options { threads: Threads { most: 2, least_work: 0 }, ..Options::default() };
+    let options =
+        Options { threads: Threads { most: 2, least_work: Some(0) }, ..Options::default() };
     run_alone(&kernel, &*code, &[Arc::new(x)], &[], &options).expect("it runs");
 }
 

@@ -4,7 +4,7 @@
 
 use einlang_interp::native::CodeForm;
 use einlang_loops::plan::{Choices, Plan, plan};
-use einlang_loops::threads::divide_work;
+use einlang_loops::threads::{Worth, divide_work};
 use einlang_sema::lower;
 use einlang_tir::host::Program;
 
@@ -60,7 +60,7 @@ fn show(plan: &Plan, view: &View<'_>, form: Form) -> String {
         Form::Loops => return plan.kernel.to_string(),
         Form::Teams => {
             let mut kernel = plan.kernel.clone();
-            divide_work(&mut kernel, 0, &[]);
+            divide_work(&mut kernel, Worth::ALWAYS, &[]);
             return kernel.to_string();
         }
         Form::Code(code) => code,

@@ -9,7 +9,7 @@ use einlang_loops::checkpoint::Checkpoint;
 use einlang_loops::ir::{Kernel, Size, parse_kernel, verify};
 use einlang_loops::plan::{Choices, plan};
 use einlang_loops::schedule::{Checkpoints, parse_schedules};
-use einlang_loops::threads::{divide_work, has_teams};
+use einlang_loops::threads::{Worth, divide_work, has_teams};
 use einlang_source::MemoryWorld;
 use einlang_testkit::fixtures::{Program, check};
 
@@ -186,7 +186,7 @@ fn power(a: [f64; S, S], first: [f64; S]) -> [f64; S] {
 let last = power(a, first);
 let others[i] = exp(sin(many[i])) + last[0];
 ";
-    const LEAST: u64 = 60_000;
+    const WORTH: Worth = Worth { least: 60_000, ..Worth::ALWAYS };
     let world = MemoryWorld::new();
     let mut session = Session::new(&world);
     let file = session.add_text("main.ein", text);
@@ -201,7 +201,7 @@ let others[i] = exp(sin(many[i])) + last[0];
         let shapes = inputs.map(|input| shape(input.ty.dims.len(), input.name.as_str())).collect();
         let choices = Choices { shapes, expects_sizes: true, ..Choices::default() };
         let mut kernel = plan(module, &choices).expect("it is planned").kernel;
-        let left = divide_work(&mut kernel, LEAST, &choices.shapes);
+        let left = divide_work(&mut kernel, WORTH, &choices.shapes);
         assert_eq!(verify(&kernel), []);
         (kernel, left)
     };
@@ -219,6 +219,6 @@ let others[i] = exp(sin(many[i])) + last[0];
         };
         short.sizes.iter().map(|(_, size)| shape(size)).collect()
     };
-    let more = |s, n| left.iter().any(|left| left.is_worth_more(&short, &sizes(s, n), LEAST));
+    let more = |s, n| left.iter().any(|left| left.is_worth_more(&short, &sizes(s, n), WORTH));
     assert!(!more(33, 20) && more(2000, 10) && more(32, 1_000_000));
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use einlang_loops::ir::{BufferId, Kernel, SiteId, Size};
 use einlang_loops::threads::work_of;
+use einlang_runtime::pool::ThreadCosts;
 use einlang_tir::constant::Const;
 use einlang_tir::op::Op;
 use einlang_tir::types::{Elem, Ident};
@@ -18,7 +19,7 @@ use crate::bytecode::keys::Keys;
 use crate::bytecode::{Fault, LARGEST};
 use crate::host::HostFunctions;
 pub use crate::options::Limits;
-use crate::options::{Meter, Options, Threads};
+use crate::options::{Meter, Options};
 use crate::profile::{Clock, Marked, Seen, part_of};
 use crate::scalar::{apply, cast};
 use crate::stop::Stop;
@@ -45,6 +46,11 @@ pub trait NativeCompiler: fmt::Debug + Send + Sync {
 
     /// Keeps something beside the code, if anything is kept, for processes of the same version.
     fn keep(&self, _key: &str, _value: &[u8]) {}
+
+    /// What threads cost on this machine, if that is known.
+    fn thread_costs(&self) -> Option<ThreadCosts> {
+        None
+    }
 
     /// Waits until no code is being made in the background.
     fn settle(&self) {}
@@ -386,8 +392,13 @@ impl<'r> NativeMachine<'r> {
 
     /// How many threads are worth it for so much work, in thirds of a nanosecond.
     pub fn n_threads(&self, work: u64) -> usize {
-        let Threads { most, least_work } = self.meter.options().threads;
-        if work < least_work { 1 } else { most }
+        let options = self.meter.options();
+        if work < options.worth().least { 1 } else { options.threads.most }
+    }
+
+    /// What threads lose by waiting for each other once, in the same unit.
+    pub fn wait(&self) -> u64 {
+        self.meter.options().worth().wait
     }
 
     /// Calls a function of the program around; nothing if it ends the program, which the oracle

@@ -16,7 +16,8 @@ use crate::profile::Profile;
 use einlang_loops::checkpoint::Checkpoint;
 use einlang_loops::decide::Storage;
 use einlang_loops::schedule::Schedule;
-use einlang_runtime::pool::n_processors;
+use einlang_loops::threads::{WAIT, Worth};
+use einlang_runtime::pool::{ThreadCosts, n_processors};
 
 use crate::report::Report;
 use crate::stop::{Stop, StopCode};
@@ -97,14 +98,22 @@ impl PartialEq for Resident {
 pub struct Threads {
     /// At most so many.
     pub most: usize,
-    /// Less work than this, in thirds of a nanosecond, is left to one.
-    pub least_work: u64,
+    /// Less work than this, in thirds of a nanosecond, is left to one; by what threads cost on this machine if
+    /// nothing is said.
+    pub least_work: Option<u64>,
 }
 
+/// Where nothing was measured, some 20 microseconds of work are worth threads.
+const LEAST_WORK: u64 = 60_000;
+
+/// What starting threads, or waiting for each other, costs beside other work: so many times what it costs alone.
+/// Threads are seldom ready at the same time, and what others have just written has to be fetched.
+const BESIDE_WORK: u64 = 8;
+
 impl Default for Threads {
-    /// As many as there are processors, for more than some 20 microseconds of work.
+    /// As many as there are processors.
     fn default() -> Threads {
-        Threads { most: n_processors(), least_work: 60_000 }
+        Threads { most: n_processors(), least_work: None }
     }
 }
 
@@ -178,6 +187,21 @@ impl PartialEq for Interrupt {
     fn eq(&self, other: &Interrupt) -> bool {
         Arc::ptr_eq(&self.set, &other.set)
     }
+}
+
+impl Options {
+    /// For what threads are worth it: as was said, or as was measured.
+    pub(crate) fn worth(&self) -> Worth {
+        let measured = || self.native.as_ref().and_then(|native| native.0.thread_costs());
+        match self.threads.least_work {
+            Some(least) => Worth { least, wait: WAIT },
+            None => measured().map_or(Worth { least: LEAST_WORK, wait: WAIT }, worth_of),
+        }
+    }
+}
+
+fn worth_of(costs: ThreadCosts) -> Worth {
+    Worth { least: BESIDE_WORK * costs.start, wait: BESIDE_WORK * costs.wait }
 }
 
 impl Default for Options {

@@ -25,8 +25,5 @@ pub(crate) fn chosen_threads(given: Option<usize>, usual: Threads) -> Result<Thr
     };
     let work = |text: &str| text.parse().map_err(|_| "an amount of work is a number".to_owned());
     let least_work = setting("EINLANG_LEAST_WORK", work)?;
-    Ok(Threads {
-        most: most.unwrap_or(usual.most),
-        least_work: least_work.unwrap_or(usual.least_work),
-    })
+    Ok(Threads { most: most.unwrap_or(usual.most), least_work: least_work.or(usual.least_work) })
 }

@@ -4,7 +4,7 @@
 use einlang_index::{MinMax, Var};
 use einlang_loops::ir::{Block, Combine, Loop, Range, Role, Stmt};
 use einlang_loops::threads::{
-    EXPONENTIAL, FOLLOW, FUNCTION, MOST_WORK, WAIT, at_once, is_for_wave, is_function,
+    EXPONENTIAL, FOLLOW, FUNCTION, MOST_WORK, at_once, is_for_wave, is_function,
 };
 use einlang_tir::op::Op;
 use inkwell::FloatPredicate;
@@ -12,6 +12,7 @@ use inkwell::IntPredicate;
 use inkwell::values::{FloatValue, IntValue};
 
 use super::{Emit, Result};
+use crate::frame::Field;
 
 impl<'c> Emit<'c, '_> {
     /// The work of a team, not negative.
@@ -43,7 +44,7 @@ impl<'c> Emit<'c, '_> {
                     continue;
                 }
                 Stmt::Barrier => {
-                    plain -= WAIT;
+                    sum = self.builder.build_float_sub(sum, self.wait()?, "work")?;
                     continue;
                 }
                 Stmt::Bind { var, expr } => {
@@ -90,6 +91,13 @@ impl<'c> Emit<'c, '_> {
             sum = self.builder.build_float_add(sum, more, "work")?;
         }
         Ok(self.builder.build_float_add(sum, ty.const_float(plain), "work")?)
+    }
+
+    /// What waiting for each other takes off.
+    fn wait(&self) -> Result<FloatValue<'c>> {
+        let place = self.word(self.frame, Field::wait as u64)?;
+        let wait = self.builder.build_load(self.i64_type(), place, "wait")?.into_int_value();
+        Ok(self.builder.build_unsigned_int_to_float(wait, self.context.f64_type(), "wait")?)
     }
 
     fn work_of_loop(&mut self, of: &Loop) -> Result<FloatValue<'c>> {

@@ -93,6 +93,7 @@ pub(super) fn source(name: &str, frame: &[&str], functions: &str) -> Result<Stri
             "team" | "barrier" | "wave" | "follow" | "pass" | "take" | "chains" => {
                 ("void (*".to_owned(), "0".to_owned())
             }
+            "wait" => ("uint64_t ".to_owned(), "0".to_owned()),
             other => return Err(other.to_owned()),
         };
         let end = if ty.ends_with("(*") { ")(void)" } else { "" };

@@ -7,7 +7,7 @@
 use einlang_loops::ir::{Kernel, Size};
 use einlang_loops::plan::Choices;
 use einlang_loops::schedule::Schedule;
-use einlang_loops::threads::{Left, divide_work, has_teams, sizes_of};
+use einlang_loops::threads::{Left, Worth, divide_work, has_teams, sizes_of};
 use einlang_tir::module::Module;
 
 use super::breathe::breathe;
@@ -111,7 +111,7 @@ fn divide(
     options: &Options,
 ) -> Vec<Left> {
     match options.threads.most > 1 && !schedule.alone {
-        true => divide_work(kernel, options.threads.least_work, &choices.shapes),
+        true => divide_work(kernel, options.worth(), &choices.shapes),
         false => Vec::new(),
     }
 }
@@ -124,8 +124,8 @@ fn shelf<'o>(module: &Module, choices: &Choices, options: &'o Options) -> Option
 
 /// All that a divided kernel depends on.
 fn key(shelf: &Shelf<'_>, choices: &Choices, options: &Options) -> String {
-    let (is_shared, least) = (options.threads.most > 1, options.threads.least_work);
-    format!("divided {is_shared} {least} {:?}\n{}", choices.shapes, shelf.key)
+    let (is_shared, Worth { least, wait }) = (options.threads.most > 1, options.worth());
+    format!("divided {is_shared} {least} {wait} {:?}\n{}", choices.shapes, shelf.key)
 }
 
 /// What was kept.

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use einlang_loops::ir::Kernel;
 use einlang_loops::plan::Choices;
-use einlang_loops::threads::{Left, divide_work, is_bounded, work_of};
+use einlang_loops::threads::{Left, Worth, divide_work, is_bounded, work_of};
 use einlang_tir::module::Module;
 
 use super::divided::undivided;
@@ -65,14 +65,14 @@ impl Wider {
             undivided(module, choices, options)
         };
         let Undivided { kernel, left } = self.of.get_or_init(again).as_ref()?;
-        let least = options.threads.least_work;
-        if !left.iter().any(|left| left.is_worth_more(kernel, sizes, least)) {
+        let worth = options.worth();
+        if !left.iter().any(|left| left.is_worth_more(kernel, sizes, worth)) {
             self.enough.get_or_init(|| sizes.to_vec());
             return None;
         }
         let make = || {
             let mut kernel = kernel.clone();
-            divide_work(&mut kernel, 0, &[]);
+            divide_work(&mut kernel, Worth::ALWAYS, &[]);
             let sizes: Vec<Option<i64>> = sizes.iter().copied().map(Some).collect();
             let (checked, compile) = (options.checked, options.compile);
             let work = work_of(&kernel, &sizes, iter::empty());

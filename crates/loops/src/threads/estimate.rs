@@ -1,6 +1,7 @@
 //! What statements cost, by the bounds of their loops, and whether threads are worth it for them.
 //!
-//! A unit is about a third of a nanosecond. Bounds that depend on an index around take its middle value.
+//! A unit is about a third of a nanosecond; what threads cost in units is measured (`einlang_runtime::pool`).
+//! Bounds that depend on an index around take its middle value.
 //! Work that threads wait for each other is taken off, so that small steps stay with one thread: code
 //! that is divided keeps its state in memory and asks at every turn which part is its own, so what one
 //! thread runs anyway is better left as it was.
@@ -18,8 +19,8 @@ pub const FUNCTION: f64 = 24.0;
 /// What an exponential or a logarithm costs, which is written out.
 pub const EXPONENTIAL: f64 = 12.0;
 
-/// What waiting for each other costs.
-pub const WAIT: f64 = 6_000.0;
+/// What waiting for each other costs where that was not measured.
+pub const WAIT: u64 = 6_000;
 
 /// What looking how far another thread is costs, for each tile of a wave.
 pub const FOLLOW: f64 = 1_000.0;
@@ -71,8 +72,8 @@ struct Call {
 
 impl Known {
     /// The sizes that are known.
-    pub(super) fn of(sizes: impl Iterator<Item = (Var, i64)>) -> Known {
-        Known { values: sizes.collect(), wait: WAIT, call: None }
+    pub(super) fn of(sizes: impl Iterator<Item = (Var, i64)>, wait: f64) -> Known {
+        Known { values: sizes.collect(), wait, call: None }
     }
 
     /// The same for a call with these numbers as inputs: nothing is taken off of its work.

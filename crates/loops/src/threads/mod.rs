@@ -47,14 +47,14 @@ pub use self::memory::{MOST_ON_STACK, is_private as is_of_thread};
 use self::places::{Scope, Walk};
 use self::waves::number_apart;
 use self::worth::Around;
-pub use self::worth::{Left, is_bounded, sizes_of, work_of};
+pub use self::worth::{Left, Worth, is_bounded, sizes_of, work_of};
 use crate::ir::{Kernel, Stmt, each_stmt};
 
-/// Divides the free loops of a kernel among threads, where that is worth it: for more work than the least,
-/// given the shapes of the inputs if they are known, and for everything if the least is nothing. What is left
+/// Divides the free loops of a kernel among threads, where that is worth it,
+/// given the shapes of the inputs if they are known. What is left
 /// to one thread because of sizes that may change.
-pub fn divide_work(kernel: &mut Kernel, least_work: u64, shapes: &[Vec<i64>]) -> Vec<Left> {
-    let around = Around::of(kernel, shapes);
+pub fn divide_work(kernel: &mut Kernel, worth: Worth, shapes: &[Vec<i64>]) -> Vec<Left> {
+    let (around, least_work) = (Around::of(kernel, shapes, worth), worth.least);
     if least_work > 0 && around.is_small(&kernel.body, least_work) {
         return around.judge(&kernel.body, least_work).err().into_iter().collect();
     }

@@ -16,7 +16,7 @@ use super::places::Scope;
 use crate::ir::{Block, Loop, Own, Role, Stmt};
 
 /// A loop is long if it has so much work that a barrier more costs less than a hundredth of it.
-const LONG: f64 = 100.0 * WAIT;
+const LONG: f64 = 100.0 * WAIT as f64;
 
 /// Lets threads take the rounds of a team's long loops. Where the amount of work is not known, they do only if
 /// that costs nothing.
@@ -60,7 +60,7 @@ fn mark(block: &mut Block, is_meant: &dyn Fn(&Loop) -> bool) -> usize {
 #[cfg(test)]
 mod tests {
     use crate::ir::{parse_kernel, verify};
-    use crate::threads::divide_work;
+    use crate::threads::{Worth, divide_work};
 
     const KERNEL: &str = "kernel part {
   symbols n, m;
@@ -96,7 +96,7 @@ mod tests {
     fn long_loops_are_worth_a_barrier() {
         let divided = |least: u64, shapes: &[Vec<i64>]| {
             let mut kernel = parse_kernel(KERNEL).expect("a kernel");
-            divide_work(&mut kernel, least, shapes);
+            divide_work(&mut kernel, Worth { least, ..Worth::ALWAYS }, shapes);
             assert_eq!(verify(&kernel), []);
             let text = kernel.to_string();
             (text.matches("par own").count(), text.matches("par taken").count(), text)

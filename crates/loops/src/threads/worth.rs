@@ -6,7 +6,7 @@
 
 use einlang_index::{MinMax, Var};
 
-use super::estimate::Known;
+use super::estimate::{Known, WAIT};
 use crate::ir::{Block, BufferId, Kernel, Loop, Range, Size, Stmt};
 
 /// A variable around statements, and what it lies between; the same twice if it is bound.
@@ -17,6 +17,7 @@ type Bound = (Var, MinMax, MinMax);
 pub(super) struct Around {
     sizes: Vec<(Var, i64)>,
     bounds: Vec<Bound>,
+    wait: f64,
 }
 
 /// Statements that could be a team, and which of them are left to one thread.
@@ -27,13 +28,27 @@ pub struct Left {
     divided: Vec<bool>,
 }
 
+/// What threads cost, in the unit of estimates: what the first of them does takes as long on one thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Worth {
+    /// Less work than that is left to one thread; if it is none, everything is divided.
+    pub least: u64,
+    /// What threads lose by waiting for each other once.
+    pub wait: u64,
+}
+
+impl Worth {
+    /// What divides everything.
+    pub const ALWAYS: Worth = Worth { least: 0, wait: WAIT };
+}
+
 impl Around {
     /// The sizes of a kernel that follow from the shapes of its inputs.
-    pub(super) fn of(kernel: &Kernel, shapes: &[Vec<i64>]) -> Around {
+    pub(super) fn of(kernel: &Kernel, shapes: &[Vec<i64>], worth: Worth) -> Around {
         let known = sizes_of(kernel, shapes).into_iter();
         let sizes = kernel.sizes.iter().zip(known);
         let sizes = sizes.filter_map(|((var, _), size)| Some((*var, size?))).collect();
-        Around { sizes, bounds: Vec::new() }
+        Around { sizes, bounds: Vec::new(), wait: worth.wait as f64 }
     }
 
     /// Goes into a loop.
@@ -48,6 +63,10 @@ impl Around {
         }
     }
 
+    fn known(&self) -> Known {
+        known(&self.sizes, &self.bounds, self.wait)
+    }
+
     /// How far it went, and back.
     pub(super) fn depth(&self) -> usize {
         self.bounds.len()
@@ -59,17 +78,17 @@ impl Around {
 
     /// How many rounds a range has, if its bounds are known.
     pub(super) fn n_rounds(&self, range: &Range) -> Option<f64> {
-        known(&self.sizes, &self.bounds).rounds(range)
+        self.known().rounds(range)
     }
 
     /// The work of a loop, if it is known.
     pub(super) fn work_of_loop(&self, of: &Loop) -> Option<f64> {
-        known(&self.sizes, &self.bounds).of_loop(of)
+        self.known().of_loop(of)
     }
 
     /// Which statements of a team threads are worth it for; nothing is written down if all are.
     pub(super) fn judge(&self, block: &Block, least: u64) -> Result<(), Left> {
-        let divided = judge(&mut known(&self.sizes, &self.bounds), block, least);
+        let divided = judge(&mut self.known(), block, least);
         match divided.iter().all(|divided| *divided) {
             true => Ok(()),
             false => Err(Left { bounds: self.bounds.clone(), block: block.clone(), divided }),
@@ -78,7 +97,7 @@ impl Around {
 
     /// Whether statements as one thread runs them certainly have less to do than that.
     pub(super) fn is_small(&self, block: &Block, least: u64) -> bool {
-        let work = known(&self.sizes, &self.bounds).work(block);
+        let work = self.known().work(block);
         work.is_some_and(|work| work < least as f64)
     }
 }
@@ -121,16 +140,17 @@ impl Left {
     }
 
     /// Whether threads would be worth it for more of the statements with these sizes of the kernel.
-    pub fn is_worth_more(&self, kernel: &Kernel, sizes: &[i64], least: u64) -> bool {
+    pub fn is_worth_more(&self, kernel: &Kernel, sizes: &[i64], worth: Worth) -> bool {
         let named = kernel.sizes.iter().zip(sizes).map(|((var, _), size)| (*var, *size));
         let named: Vec<(Var, i64)> = named.collect();
-        let divided = judge(&mut known(&named, &self.bounds), &self.block, least);
+        let divided =
+            judge(&mut known(&named, &self.bounds, worth.wait as f64), &self.block, worth.least);
         divided.iter().zip(&self.divided).any(|(now, before)| *now && !before)
     }
 }
 
-fn known(sizes: &[(Var, i64)], bounds: &[Bound]) -> Known {
-    let mut known = Known::of(sizes.iter().copied());
+fn known(sizes: &[(Var, i64)], bounds: &[Bound], wait: f64) -> Known {
+    let mut known = Known::of(sizes.iter().copied(), wait);
     for (var, lo, hi) in bounds {
         known.bind(*var, lo, hi);
     }

@@ -2,6 +2,7 @@
 //!
 //! | file | owns |
 //! |---|---|
+//! | `costs.rs` | what all this costs on a machine |
 //! | `gate.rs` | waiting: looking for a while, then sleeping |
 //! | `shares.rs` | the rounds of loops that threads take from each other |
 //! | `spread.rs` | threads on processors of their own |
@@ -13,6 +14,7 @@
 //! they cannot be, there are fewer. A process that was forked has none of its parent's threads, and starts
 //! its own. What is computed must not depend on how many there are.
 
+mod costs;
 mod gate;
 mod shares;
 mod spread;
@@ -25,6 +27,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
+pub use self::costs::ThreadCosts;
 use self::gate::Gate;
 pub use self::team::Team;
 
