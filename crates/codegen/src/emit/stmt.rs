@@ -15,10 +15,13 @@ use crate::frame::{Call, Field};
 
 impl<'c> Emit<'c, '_> {
     pub(super) fn stmts(&mut self, block: &Block) -> Result<()> {
+        if self.around_tile(block)? {
+            return Ok(());
+        }
         block.stmts.iter().try_for_each(|stmt| self.stmt(stmt))
     }
 
-    fn stmt(&mut self, stmt: &Stmt) -> Result<()> {
+    pub(super) fn stmt(&mut self, stmt: &Stmt) -> Result<()> {
         self.note_work(stmt);
         match stmt {
             Stmt::Op { result, op, args, site } => {

@@ -25,6 +25,7 @@
 //! | `strips.rs`, `ensembles.rs`, `batches.rs` | grids by their diagonals, many recurrences side by side |
 //! | `steps.rs` | stencils, several steps at a time |
 //! | `known.rs` | nothing: it knows the sizes of a call |
+//! | `narrow.rs` | which windows need one plane less, because a step replaces what it has read |
 //! | `turned.rs` | which windows lie with their planes one after the other |
 //! | `small.rs` | which sizes of a call have code of their own |
 //! | `work.rs`, `cost.rs` | what a clause does at a point, and what that costs |
@@ -45,6 +46,7 @@ mod fuse;
 mod join;
 mod known;
 mod legal;
+mod narrow;
 mod observers;
 mod orders;
 mod phases;
@@ -86,6 +88,7 @@ pub use join::join_producers;
 pub(crate) use known::Sizes;
 pub use legal::{Illegal, is_legal};
 pub(crate) use legal::{is_order_seen, prove_legal};
+pub(crate) use narrow::narrow_windows;
 pub(crate) use observers::extended;
 pub use points::join_points;
 pub(crate) use products::{fuse_steps, fuse_terms};

@@ -31,3 +31,25 @@ fn is_first(nest: &Nest, reader: Statement, writes: Wanted<'_>) -> bool {
         _ => false,
     }
 }
+
+/// Whether a clause runs in rounds of the loop with these forms, and there stores each point once, when all was
+/// read for it: where terms go outside of points, its place holds their sum so far.
+pub(super) fn is_stored_once(nest: &Nest, of: &Forms, clause: Statement) -> bool {
+    match nest {
+        Nest::Loop { forms, tile: None, role: Role::Seq, inner } if forms == of => {
+            !has_terms_around(inner, clause)
+        }
+        Nest::Loop { inner, .. } => is_stored_once(inner, of, clause),
+        Nest::Phases(phases) => phases.iter().any(|nest| is_stored_once(nest, of, clause)),
+        Nest::Points { .. } => false,
+    }
+}
+
+fn has_terms_around(nest: &Nest, clause: Statement) -> bool {
+    match nest {
+        Nest::Loop { role: Role::Terms(_), inner, .. } => statements(inner).contains(&clause),
+        Nest::Loop { inner, .. } => has_terms_around(inner, clause),
+        Nest::Phases(phases) => phases.iter().any(|nest| has_terms_around(nest, clause)),
+        Nest::Points { .. } => false,
+    }
+}

@@ -7,7 +7,8 @@
 //!
 //! - every read inside the group, the condition of an `until` included, is in the same round of the
 //!   loops around and comes at most `h` rounds after the write, and `W > h`; or `W = h` where all that
-//!   reads comes in an earlier phase of the round than all that writes (`phases.rs`);
+//!   reads comes in an earlier phase of the round than all that writes (`phases.rs`), or where a clause reads,
+//!   at each of its points, the very element that its own result replaces;
 //! - every read after the group is of one of the last `s` planes that have a point at its place, and
 //!   `W >= s`;
 //! - every point that is read has a clause without a guard, so that no read finds what an earlier
@@ -26,7 +27,7 @@ use super::along::{Along, Forms, along};
 use super::distance::{distance, form_at, most};
 pub(super) use super::observers::Observers;
 use super::observers::extended;
-use super::phases::comes_before;
+use super::phases::{comes_before, is_stored_once};
 use crate::schedule::{GroupSchedule, Layout, Nest, TensorSchedule};
 
 /// Gives the tensors of a group their windows.
@@ -126,7 +127,8 @@ impl Folding<'_> {
                             && !self.is_in_first(binding, s.clause, tensor, along, later)
                     };
                     let first = |nest| comes_before(nest, along.forms, dependence.reader, &writes);
-                    later - i64::from(self.nest.is_some_and(first))
+                    let replaced = self.is_replaced(at, tensor, along, dependence);
+                    later - i64::from(replaced || self.nest.is_some_and(first))
                 }
                 // It comes after the loop, in the same round of those around.
                 None => {
@@ -148,6 +150,25 @@ impl Folding<'_> {
         }
         width = width.max(self.of_condition(binding, along.form)?);
         Some((along.dimension, width.max(self.read_later(binding, tensor, along)?)))
+    }
+
+    /// Whether a read is of the element at its own point in another plane, whose place its own result gets: it is
+    /// read before that is stored.
+    fn is_replaced(
+        &self,
+        at: usize,
+        tensor: &TensorSchedule,
+        along: &Along<'_>,
+        dependence: &Dependence,
+    ) -> bool {
+        let Some(nest) = self.nest.filter(|_| self.group.until.is_none()) else { return false };
+        let own = dependence.domain.dims().iter();
+        let mut own = dependence.at.iter().zip(own).enumerate();
+        dependence.reader.binding == at
+            && !dependence.by_data
+            && tensor.map.is_empty()
+            && own.all(|(axis, (at, own))| axis == along.dimension || at.as_var() == Some(*own))
+            && is_stored_once(nest, along.forms, dependence.reader)
     }
 
     /// How many of the last planes something reads after the group.

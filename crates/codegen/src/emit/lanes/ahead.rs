@@ -7,7 +7,7 @@
 
 use einlang_index::{DivOp, Quasi};
 use einlang_loops::ir::{Layout, Subscript};
-use inkwell::values::{BasicValue, VectorValue};
+use inkwell::values::{BasicValue, IntValue, VectorValue};
 
 use crate::emit::{Emit, Refused, Result};
 
@@ -72,9 +72,15 @@ impl<'c> Emit<'c, '_> {
         let data =
             self.builder.build_ptr_to_int(data.into_pointer_value(), self.i64_type(), "data")?;
         let place = self.builder.build_int_add(data, offset, "ahead")?;
+        self.prefetch(place, false, SECOND_CACHE)
+    }
+
+    /// Fetches the line of memory at an address into a cache, to be read or to be stored to.
+    pub(super) fn prefetch(&self, place: IntValue<'c>, stored: bool, cache: u64) -> Result<()> {
+        let pointer = self.context.ptr_type(Default::default());
         let place = self.builder.build_int_to_ptr(place, pointer, "ahead")?;
         let number = |value: u64| self.context.i32_type().const_int(value, false).into();
-        let args = [place.into(), number(0), number(SECOND_CACHE), number(1)];
+        let args = [place.into(), number(u64::from(stored)), number(cache), number(1)];
         let missing = || Refused("LLVM has no `llvm.prefetch`".to_owned());
         let found = inkwell::intrinsics::Intrinsic::find("llvm.prefetch").ok_or_else(missing)?;
         let types = [place.as_basic_value_enum().get_type()];

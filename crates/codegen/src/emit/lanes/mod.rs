@@ -16,6 +16,7 @@
 //! | `large.rs` | which bodies are emitted once |
 //! | `memory.rs` | loads, stores and tests of subscripts |
 //! | `ahead.rs` | rows that lanes fill, and panels that are fetched before they are needed |
+//! | `meanwhile.rs` | what tiles need after their sums, fetched while those run |
 //! | `uniform.rs` | loads of elements that all lanes have in common |
 //! | `op.rs` | operations on vectors |
 //! | `single.rs` | elements of small buffers, one by one |
@@ -29,6 +30,7 @@ mod check;
 mod extremes;
 mod heads;
 mod large;
+mod meanwhile;
 mod memory;
 mod op;
 mod single;
