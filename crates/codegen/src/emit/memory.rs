@@ -565,26 +565,4 @@ impl<'c> Emit<'c, '_> {
         }
         Ok(())
     }
-
-    /// Tells LLVM that an access touches this buffer and no other.
-    pub(super) fn tell(&self, buffer: usize, access: Option<InstructionValue<'c>>) -> Result<()> {
-        let Some(access) = access else { return Ok(()) };
-        let text = |text: &str| self.context.metadata_string(text);
-        let domain = self.context.metadata_node(&[text("buffers").into()]);
-        let scope = |number: usize| {
-            let name = text(&format!("buffer {number}"));
-            self.context.metadata_node(&[name.into(), domain.into()])
-        };
-        let own = self.context.metadata_node(&[scope(buffer).into()]);
-        let others: Vec<_> = (0..self.kernel.buffers.len())
-            .filter(|other| *other != buffer)
-            .map(|other| scope(other).into())
-            .collect();
-        let refuse = |_| Refused("metadata was refused".to_owned());
-        let kind = |name: &str| self.context.get_kind_id(name);
-        access.set_metadata(own, kind("alias.scope")).map_err(refuse)?;
-        let others = self.context.metadata_node(&others);
-        access.set_metadata(others, kind("noalias")).map_err(refuse)?;
-        Ok(())
-    }
 }
