@@ -433,8 +433,18 @@ impl<'c> Emit<'c, '_> {
         let pointer = self.context.ptr_type(Default::default());
         let data = self.builder.build_load(pointer, self.buffers[buffer].data, "data")?;
         let ty = self.memory_type(self.kernel.buffers[buffer].elem);
+        self.element_of_some(ty, data.into_pointer_value(), position)
+    }
+
+    /// The place `at` elements after another, either of which may be one of a lane that does not count.
+    pub(super) fn element_of_some(
+        &self,
+        ty: impl BasicType<'c>,
+        from: PointerValue<'c>,
+        at: IntValue<'c>,
+    ) -> Result<PointerValue<'c>> {
         // SAFETY: it is used under the mask of the lanes that count.
-        Ok(unsafe { self.builder.build_gep(ty, data.into_pointer_value(), &[position], "place")? })
+        Ok(unsafe { self.builder.build_gep(ty, from, &[at], "place")? })
     }
 
     /// The places of elements by their positions, one per lane. A lane that does not count may have any

@@ -15,6 +15,7 @@
 //! | `heads.rs` | where vectors of stencils begin, so that they are aligned |
 //! | `large.rs` | which bodies are emitted once |
 //! | `memory.rs` | loads, stores and tests of subscripts |
+//! | `scatter.rs` | stores of lanes that lie apart, where code is made quickly |
 //! | `ahead.rs` | rows that lanes fill, and panels that are fetched before they are needed |
 //! | `uniform.rs` | loads of elements that all lanes have in common |
 //! | `op.rs` | operations on vectors |
@@ -31,6 +32,7 @@ mod heads;
 mod large;
 mod memory;
 mod op;
+mod scatter;
 mod single;
 mod steps;
 mod uniform;
