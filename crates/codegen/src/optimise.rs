@@ -22,31 +22,32 @@ use crate::tiers::Quality;
 struct Host {
     cpu: String,
     features: String,
+    /// Whether any access can be masked.
+    has_masks: bool,
 }
 
 fn host() -> Result<&'static Host, String> {
     static HOST: OnceLock<Result<Host, String>> = OnceLock::new();
     let made = HOST.get_or_init(|| {
         Target::initialize_native(&InitializationConfig::default())?;
-        Ok(Host {
-            cpu: TargetMachine::get_host_cpu_name().to_string(),
-            features: TargetMachine::get_host_cpu_features().to_string(),
-        })
+        let features = TargetMachine::get_host_cpu_features().to_string();
+        let has = |feature: &&str| features.split(',').any(|has| has == *feature);
+        let has_masks = ["+avx512f", "+avx512bw", "+avx512vl"].iter().all(has);
+        Ok(Host { cpu: TargetMachine::get_host_cpu_name().to_string(), features, has_masks })
     });
     made.as_ref().map_err(String::clone)
 }
 
 /// What code depends on besides its kernel: the processor, what it can do, and LLVM.
 pub(crate) fn target() -> Result<String, String> {
-    let Host { cpu, features } = host()?;
+    let Host { cpu, features, .. } = host()?;
     let (major, minor, patch) = inkwell::support::get_llvm_version();
     Ok(format!("LLVM {major}.{minor}.{patch}\n{cpu} {features}"))
 }
 
 /// Whether loads and stores of any vector can be masked at no cost.
 pub(crate) fn has_masks() -> bool {
-    let features = host().map_or("", |host| &host.features);
-    ["+avx512f", "+avx512bw", "+avx512vl"].iter().all(|f| features.split(',').any(|has| has == *f))
+    host().is_ok_and(|host| host.has_masks)
 }
 
 /// A context for code that nobody reads: values need no names, which take time to make.
@@ -105,6 +106,9 @@ fn optimise(module: &Module<'_>, machine: &TargetMachine, quality: Quality) -> R
     module.set_triple(&machine.get_triple());
     module.set_data_layout(&machine.get_target_data().get_data_layout());
     module.verify().map_err(|e| format!("the code is not well formed: {}", e.to_string()))?;
+    if quality == Quality::Quick {
+        module.get_functions().for_each(improve_after_all);
+    }
     let options = PassBuilderOptions::create();
     options.set_loop_vectorization(true);
     // Sums are vectors as they are emitted, and little else is found for how long it takes to look.
@@ -135,7 +139,7 @@ pub(crate) const CHOSEN: &str = "einlang-chosen";
 /// operations that lie side by side become vectors.
 pub(crate) const SMALL: &str = "einlang-small";
 
-/// The attributes of LLVM for functions without any passes. Both belong together.
+/// The attributes of LLVM for functions without any passes. The first needs the second.
 const AS_IT_IS: [&str; 2] = ["optnone", "noinline"];
 
 /// A kernel of more instructions gets few passes in any case: it is not one hot loop, and more would take
@@ -176,6 +180,13 @@ pub(crate) fn leave_as_it_is(context: &Context, function: FunctionValue<'_>) {
 pub(crate) fn is_left_as_it_is(function: FunctionValue<'_>) -> bool {
     let kind = Attribute::get_named_enum_kind_id(AS_IT_IS[0]);
     function.get_enum_attribute(AttributeLoc::Function, kind).is_some()
+}
+
+/// Lets a function have passes that was to be translated as it is: they leave a quarter of it, which takes less time
+/// than to translate the rest quickly.
+fn improve_after_all(function: FunctionValue<'_>) {
+    let kind = Attribute::get_named_enum_kind_id(AS_IT_IS[0]);
+    function.remove_enum_attribute(AttributeLoc::Function, kind);
 }
 
 /// Takes away functions that are defined elsewhere or called by nobody.

@@ -17,8 +17,8 @@ const LARGE: usize = 4000;
 /// How many times quicker functions are that are translated as they are.
 const QUICK: usize = 6;
 
-/// The same in code that is made quickly: there they have fewer vectors, which is all.
-const QUICK_IN_QUICK: usize = 2;
+/// The same in code that is made quickly: there they have no vectors, and few instructions are left after passes.
+const QUICK_IN_QUICK: usize = 4;
 
 /// The time for a longer function grows with the square of its length.
 const LONG: usize = 6000;

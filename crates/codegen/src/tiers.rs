@@ -22,7 +22,7 @@ use crate::jit::Linked;
 const PER_INSTRUCTION: Duration = Duration::from_micros(40);
 
 /// How long thorough code may keep a program waiting, all kernels together.
-const BUDGET: Duration = Duration::from_millis(120);
+const BUDGET: Duration = Duration::from_millis(100);
 
 /// What takes less is always made thoroughly.
 const LEAST: Duration = Duration::from_millis(5);

@@ -433,8 +433,18 @@ impl<'c> Emit<'c, '_> {
         let pointer = self.context.ptr_type(Default::default());
         let data = self.builder.build_load(pointer, self.buffers[buffer].data, "data")?;
         let ty = self.memory_type(self.kernel.buffers[buffer].elem);
+        self.element_of_some(ty, data.into_pointer_value(), position)
+    }
+
+    /// The place `at` elements after another, either of which may be one of a lane that does not count.
+    pub(super) fn element_of_some(
+        &self,
+        ty: impl BasicType<'c>,
+        from: PointerValue<'c>,
+        at: IntValue<'c>,
+    ) -> Result<PointerValue<'c>> {
         // SAFETY: it is used under the mask of the lanes that count.
-        Ok(unsafe { self.builder.build_gep(ty, data.into_pointer_value(), &[position], "place")? })
+        Ok(unsafe { self.builder.build_gep(ty, from, &[at], "place")? })
     }
 
     /// The places of elements by their positions, one per lane. A lane that does not count may have any
@@ -563,28 +573,6 @@ impl<'c> Emit<'c, '_> {
             let place = self.mark(number, position)?;
             self.builder.build_store(place, self.context.i8_type().const_int(1, false))?;
         }
-        Ok(())
-    }
-
-    /// Tells LLVM that an access touches this buffer and no other.
-    pub(super) fn tell(&self, buffer: usize, access: Option<InstructionValue<'c>>) -> Result<()> {
-        let Some(access) = access else { return Ok(()) };
-        let text = |text: &str| self.context.metadata_string(text);
-        let domain = self.context.metadata_node(&[text("buffers").into()]);
-        let scope = |number: usize| {
-            let name = text(&format!("buffer {number}"));
-            self.context.metadata_node(&[name.into(), domain.into()])
-        };
-        let own = self.context.metadata_node(&[scope(buffer).into()]);
-        let others: Vec<_> = (0..self.kernel.buffers.len())
-            .filter(|other| *other != buffer)
-            .map(|other| scope(other).into())
-            .collect();
-        let refuse = |_| Refused("metadata was refused".to_owned());
-        let kind = |name: &str| self.context.get_kind_id(name);
-        access.set_metadata(own, kind("alias.scope")).map_err(refuse)?;
-        let others = self.context.metadata_node(&others);
-        access.set_metadata(others, kind("noalias")).map_err(refuse)?;
         Ok(())
     }
 }

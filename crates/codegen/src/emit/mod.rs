@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `stmt.rs` | statements, branches, loops |
 //! | `index.rs` | index expressions, bounds, conditions on indices |
-//! | `memory.rs`, `own.rs`, `rows.rs` | buffers: where they lie, addresses, tests; memory of one thread; rows apart |
+//! | `memory.rs`, `own.rs`, `rows.rs`, `scopes.rs` | buffers: where they lie, addresses, tests; memory of one thread; rows apart; that they never meet |
 //! | `op.rs`, `cast.rs`, `narrow.rs` | scalar operations, conversions, narrow floats |
 //! | `powers.rs` | powers by products and roots |
 //! | `math.rs` | elementary functions |
@@ -33,6 +33,7 @@ mod own;
 mod piece;
 mod powers;
 mod rows;
+mod scopes;
 mod service;
 mod short;
 mod spare;
@@ -60,6 +61,7 @@ use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
 use self::memory::Slots;
 pub(crate) use self::piece::is_large;
 use self::piece::{Loops, Pieces};
+use self::scopes::Scopes;
 use self::spare::Spared;
 use crate::frame::Tables;
 use crate::jit::ENTRY;
@@ -138,6 +140,7 @@ pub(crate) fn emit<'c>(
         pieces: Pieces::of(kernel),
         loops: Loops::default(),
         spared: Spared::new(quality, is_large(kernel)),
+        scopes: Scopes::new(context, kernel.buffers.len()),
         tables: Tables { checked, ..Tables::default() },
     };
     emit.builder.position_at_end(body);
@@ -202,6 +205,7 @@ struct Emit<'c, 'k> {
     /// The loops of the function that is being emitted.
     loops: Loops,
     spared: Spared,
+    scopes: Scopes<'c>,
     tables: Tables,
 }
 

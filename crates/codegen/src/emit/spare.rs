@@ -1,7 +1,8 @@
 //! What is not written out where code is made quickly.
 //!
-//! Sums of products are called, and a large kernel has only the shortest of its loops written out: both are less to
-//! translate, and code that keeps in memory what lives longer than a block gains little by either. How much more
+//! Sums of products are called, and a large kernel has only the shortest of its loops written out and calls what stores
+//! lanes that lie apart: all of that is less to translate, and code that keeps in memory what lives longer than a block
+//! gains little by it. How much more
 //! thorough code would be is counted, since its size decides which of the two comes first.
 //!
 //! Invariant: what is computed is the same to the bit.
@@ -23,6 +24,8 @@ pub(super) struct Spared {
     pub(super) calls_chains: bool,
     /// The most statements that a loop becomes that is written out.
     pub(super) most_statements: usize,
+    /// Whether stores of lanes that lie apart are called.
+    pub(super) calls_scatters: bool,
     /// Whether some sum was called.
     pub(super) has_chains: bool,
     /// About how many instructions there are less.
@@ -36,6 +39,7 @@ impl Spared {
         Spared {
             calls_chains: is_quick,
             most_statements: if is_quick && is_large { FEW_STATEMENTS } else { MOST_STATEMENTS },
+            calls_scatters: is_quick && is_large,
             has_chains: false,
             n_instructions: 0,
         }
@@ -45,6 +49,11 @@ impl Spared {
     pub(super) fn note_chain(&mut self, n_statements: usize) {
         self.has_chains = true;
         self.n_instructions += PER_STATEMENT * n_statements;
+    }
+
+    /// Takes note of a store that is called.
+    pub(super) fn note_scatter(&mut self) {
+        self.n_instructions += PER_STATEMENT;
     }
 
     /// Takes note of a loop that stays one, with so many rounds of so many statements in all.
@@ -76,8 +85,12 @@ mod tests {
         for (quality, is_large) in
             [(Quality::Quick, false), (Quality::Thorough, false), (Quality::Thorough, true)]
         {
-            assert_eq!(Spared::new(quality, is_large).most_statements, MOST_STATEMENTS);
+            let spared = Spared::new(quality, is_large);
+            assert_eq!((spared.most_statements, spared.calls_scatters), (MOST_STATEMENTS, false));
         }
-        assert_eq!(Spared::new(Quality::Quick, true).most_statements, FEW_STATEMENTS);
+        let mut spared = Spared::new(Quality::Quick, true);
+        assert_eq!((spared.most_statements, spared.calls_scatters), (FEW_STATEMENTS, true));
+        spared.note_scatter();
+        assert!(spared.n_instructions > 0, "thorough code has to be emitted again");
     }
 }

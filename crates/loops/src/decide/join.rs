@@ -123,12 +123,14 @@ impl Joining {
         let names: Vec<Ident> = bindings.iter().map(|binding| binding.name.clone()).collect();
         let at = consumer - moving.len();
         joint.groups[at].bindings.splice(0..0, bindings);
-        let before = windows(&self.decided(&self.module, consumer)?);
         let together = self.decided(&joint, at)?;
         let after = windows(&together);
         let is_windowed = |name: &Ident| after.get(name) == Some(&true);
-        let kept = before.iter().all(|(name, windowed)| !windowed || is_windowed(name));
-        let windowed = kept && names.iter().all(is_windowed);
+        if !names.iter().all(is_windowed) {
+            return None;
+        }
+        let before = windows(&self.decided(&self.module, consumer)?);
+        let windowed = before.iter().all(|(name, windowed)| !windowed || is_windowed(name));
         let works = Works::new(&joint, &self.alone);
         let moved = |name: &Ident| names.contains(name);
         let fits = windowed && !loses_tile(&works, &joint.groups[at], &together.nest, &moved);

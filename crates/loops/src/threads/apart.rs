@@ -4,9 +4,8 @@
 //! values of what is bound around each of them. That there are none is asked of the solver; most pairs
 //! are decided by looking at one dimension (`span.rs`), and a question that was answered is not asked again.
 
-use std::collections::{HashMap, HashSet};
-
 use einlang_index::{Affine, Constraint, Facts, Quasi, Truth, Var, VarKind};
+use einlang_source::map::{HashMap, HashSet};
 
 use super::places::{Access, Walk};
 use super::span::span;
@@ -46,7 +45,7 @@ pub(super) struct Between<'a> {
 
 impl<'k> Apart<'k> {
     pub(super) fn new(walk: Walk<'k>) -> Apart<'k> {
-        Apart { walk, n_questions: 0, known: HashMap::new() }
+        Apart { walk, n_questions: 0, known: HashMap::default() }
     }
 
     /// Begins with another part of a kernel, which has questions of its own.
@@ -122,8 +121,8 @@ impl<'k> Apart<'k> {
 
     /// Asks the solver; nothing if numbers become too large.
     fn never_meet(&mut self, a: &Access, b: &Access, between: Between<'_>) -> Option<bool> {
-        let mut renamed: HashMap<Var, Affine> = HashMap::new();
-        let mut used: HashSet<Var> = HashSet::new();
+        let mut renamed: HashMap<Var, Affine> = HashMap::default();
+        let mut used: HashSet<Var> = HashSet::default();
         let forms = b.at.iter().flatten().chain(b.given.iter().map(Constraint::expr));
         forms.for_each(|form| used.extend(form.vars()));
         used.extend(between.distinct.map(|(_, of_b)| of_b));
@@ -163,7 +162,7 @@ impl<'k> Apart<'k> {
 
 /// A question in terms of the order in which variables occur; nothing if numbers become too large.
 fn question(a: &Access, b: &Access, between: Between<'_>) -> Option<Question> {
-    let mut names: HashMap<(Var, bool), Var> = HashMap::new();
+    let mut names: HashMap<(Var, bool), Var> = HashMap::default();
     let mut name = |var: Var, second: bool| -> Var {
         if !Walk::is_fresh(var) {
             return var;

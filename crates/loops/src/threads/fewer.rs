@@ -3,9 +3,8 @@
 //!
 //! Both only ever make an access touch more than it does, which keeps a proof that two are apart right.
 
-use std::collections::HashMap;
-
 use einlang_index::{Affine, Constraint, Var};
+use einlang_source::map::HashMap;
 
 use super::places::{Access, Walk};
 
@@ -44,41 +43,48 @@ pub(super) fn join_neighbours(walk: &mut Walk<'_>, accesses: Vec<Access>) -> Vec
 }
 
 fn join_along(walk: &mut Walk<'_>, accesses: Vec<Access>, axis: usize) -> Vec<Access> {
-    let mut families: Vec<(Access, Vec<i64>)> = Vec::new();
-    let mut places: HashMap<Access, usize> = HashMap::new();
-    for access in accesses {
+    let n_accesses = accesses.len();
+    // Accesses without the number of their subscript, and those numbers.
+    let mut families: Vec<(Access, Vec<i64>)> = Vec::with_capacity(n_accesses);
+    let mut places: HashMap<Access, usize> = HashMap::default();
+    for mut access in accesses {
         let number = access.at.get(axis).and_then(Option::as_ref).map(Affine::constant_part);
-        let Some((number, first)) = number.and_then(|n| Some((n, moved(&access, axis, -n)?)))
-        else {
+        let away = number.and_then(i64::checked_neg).filter(|by| move_by(&mut access, axis, *by));
+        let Some(number) = number.filter(|_| away.is_some()) else {
             families.push((access, Vec::new()));
             continue;
         };
-        match places.get(&first) {
+        match places.get(&access) {
             Some(place) => families[*place].1.push(number),
             None => {
-                places.insert(first.clone(), families.len());
-                families.push((first, vec![number]));
+                places.insert(access.clone(), families.len());
+                families.push((access, vec![number]));
             }
         }
     }
-    let mut joined = Vec::with_capacity(families.len());
-    for (first, mut numbers) in families {
+    let mut joined = Vec::with_capacity(n_accesses);
+    for (mut first, mut numbers) in families {
         numbers.sort_unstable();
-        match ranged(walk, &first, axis, &numbers) {
-            Some(access) => joined.push(access),
-            None if numbers.is_empty() => joined.push(first),
-            None => joined.extend(numbers.iter().filter_map(|n| moved(&first, axis, *n))),
+        match (ranged(walk, &first, axis, &numbers), &numbers[..]) {
+            (Some(access), _) => joined.push(access),
+            (None, []) => joined.push(first),
+            (None, [number]) => joined.extend(move_by(&mut first, axis, *number).then_some(first)),
+            (None, numbers) => joined.extend(numbers.iter().filter_map(|number| {
+                let mut access = first.clone();
+                move_by(&mut access, axis, *number).then_some(access)
+            })),
         }
     }
     joined
 }
 
-/// The access with a number added to one subscript.
-fn moved(access: &Access, axis: usize, by: i64) -> Option<Access> {
-    let mut access = access.clone();
-    let form = access.at.get_mut(axis)?;
-    *form = Some(form.as_ref()?.add_constant(by).ok()?);
-    Some(access)
+/// Adds a number to one subscript of an access, if it fits.
+fn move_by(access: &mut Access, axis: usize, by: i64) -> bool {
+    let form = access.at.get_mut(axis).and_then(Option::as_mut);
+    let moved = form.and_then(|form| Some((form.add_constant(by).ok()?, form)));
+    let Some((moved, form)) = moved else { return false };
+    *form = moved;
+    true
 }
 
 /// One access for all numbers that are added, if there are several without a gap.

@@ -3,10 +3,11 @@
 //! Walking gives every index that is bound a variable of its own, so that two accesses have in common
 //! only what is bound around both. A subscript that is not affine may be anything.
 
-use std::collections::{HashMap, HashSet};
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use einlang_index::{Affine, Constraint, Domain, MinMax, Quasi, Var, VarKind};
+use einlang_source::map::{HashMap, HashSet};
 
 use super::fewer::{join_neighbours, relevant};
 use super::memory::is_private;
@@ -19,7 +20,7 @@ use crate::ir::{
 const MOST_FRESH: u32 = 1 << 24;
 
 /// The places that one load or store touches.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Access {
     pub(super) buffer: BufferId,
     pub(super) writes: bool,
@@ -27,6 +28,13 @@ pub(super) struct Access {
     pub(super) at: Vec<Option<Affine>>,
     /// What holds there of the variables of its subscripts.
     pub(super) given: Rc<[Constraint]>,
+}
+
+/// What holds is long, and hardly ever differs where all else is the same.
+impl Hash for Access {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.buffer, self.writes, &self.at).hash(state);
+    }
 }
 
 /// What is bound and known at a place.
@@ -92,7 +100,7 @@ pub(super) struct Walk<'k> {
 
 impl<'k> Walk<'k> {
     pub(super) fn new(kernel: &'k Kernel) -> Walk<'k> {
-        let mut stored = HashSet::new();
+        let mut stored = HashSet::default();
         each_stmt(&kernel.body, &mut |stmt| {
             if let Stmt::Store { buffer, .. } = stmt {
                 stored.insert(*buffer);

@@ -28,6 +28,8 @@ pub(super) enum Position<'c> {
     Same(IntValue<'c>),
     /// Beginning here, upwards or downwards by one.
     Run(IntValue<'c>, bool),
+    /// Beginning here, so many elements apart.
+    Stepped(IntValue<'c>, IntValue<'c>),
     Any(VectorValue<'c>),
 }
 
@@ -141,8 +143,8 @@ impl<'c> Emit<'c, '_> {
                 Some(step) => Position::Run(position, step > 0),
             });
         }
-        if let Some(stepped) = self.stepped(buffer, at, width)? {
-            return Ok(Position::Any(stepped));
+        if let Some((first, gap)) = self.stepped(buffer, at)? {
+            return Ok(Position::Stepped(first, gap));
         }
         let mut sum = self.splat(self.i64(0).into(), width)?;
         for (axis, along) in at.iter().enumerate() {
@@ -163,8 +165,7 @@ impl<'c> Emit<'c, '_> {
         &mut self,
         buffer: usize,
         at: &[Along<'c>],
-        width: u32,
-    ) -> Result<Option<VectorValue<'c>>> {
+    ) -> Result<Option<(IntValue<'c>, IntValue<'c>)>> {
         let mut first = Vec::with_capacity(at.len());
         let mut steps = Vec::new();
         for (axis, along) in at.iter().enumerate() {
@@ -184,11 +185,19 @@ impl<'c> Emit<'c, '_> {
             let stride = self.stride(buffer, axis)?;
             gap = self.add(gap, self.mul(stride, self.i64(step))?)?;
         }
-        let first = self.position(buffer, &first)?;
+        Ok(Some((self.position(buffer, &first)?, gap)))
+    }
+
+    /// The positions of lanes that are equally far from each other.
+    fn positions_of_steps(
+        &self,
+        (first, gap): (IntValue<'c>, IntValue<'c>),
+        width: u32,
+    ) -> Result<VectorValue<'c>> {
         let gap = self.splat(gap.into(), width)?;
         let apart = self.builder.build_int_mul(gap, self.iota(width, 64)?, "apart")?;
         let first = self.splat(first.into(), width)?;
-        Ok(Some(self.builder.build_int_add(first, apart, "positions")?))
+        Ok(self.builder.build_int_add(first, apart, "positions")?)
     }
 
     /// The numbers of the lanes from the last to the first.
@@ -242,6 +251,10 @@ impl<'c> Emit<'c, '_> {
                     self.fetch_ahead(number, at, parts)?;
                 }
                 self.run(number, position, up, width, self.mask_of_load(number, at))?
+            }
+            Position::Stepped(first, gap) => {
+                let position = self.positions_of_steps((first, gap), width)?;
+                return self.gathered(number, position, width);
             }
             Position::Any(position) => return self.gathered(number, position, width),
         };
@@ -422,6 +435,13 @@ impl<'c> Emit<'c, '_> {
             Position::Run(position, true) => self.store_run(number, position, value),
             Position::Run(position, false) => {
                 let position = self.index_lanes(position, -1, width)?;
+                self.scatter(number, position, value, width)
+            }
+            Position::Stepped(first, gap) => {
+                if self.called_scatter(number, (first, gap), value)? {
+                    return Ok(());
+                }
+                let position = self.positions_of_steps((first, gap), width)?;
                 self.scatter(number, position, value, width)
             }
             Position::Any(position) => self.scatter(number, position, value, width),

@@ -15,6 +15,7 @@
 //! | `heads.rs` | where vectors of stencils begin, so that they are aligned |
 //! | `large.rs` | which bodies are emitted once |
 //! | `memory.rs` | loads, stores and tests of subscripts |
+//! | `scatter.rs` | stores of lanes that lie apart, where code is made quickly |
 //! | `ahead.rs` | rows that lanes fill, and panels that are fetched before they are needed |
 //! | `meanwhile.rs` | what tiles need after their sums, fetched while those run |
 //! | `uniform.rs` | loads of elements that all lanes have in common |
@@ -33,6 +34,7 @@ mod large;
 mod meanwhile;
 mod memory;
 mod op;
+mod scatter;
 mod single;
 mod steps;
 mod uniform;
