@@ -45,14 +45,27 @@ fn walked(x: [f64; 4]) -> f64 {
     let d = @l / @x;
     sum[i](d[i] * x[i])
 }
+fn combined(x: [f64; 4], v: [f64; 4]) -> f64 {
+    let y[i in 0..4] = sin(x[i]) * x[0];
+    let s = sum[i in 0..4](x[i] * x[i] * v[i]);
+    let d = v * @y - 0.3 * @s * x + @y / (1.5 + v * v) - 0.2 * (@y + @s);
+    let J = d / @x;
+    sum[i, j](J[i, j] * x[j]) + sum[i, j](((x * @s) / @v)[i, j] * v[i])
+}
+fn rested(x: f64, k: f64, n: i32) -> f64 {
+    let p[0] = x;
+    let p[t in 1..] = { let q = p[t - 1]; let l = sin(q) * q + 0.2 * (q - k) ** 2; q - 0.1 * (@l / @q) }
+        until t > n, max 5;
+    p[last] + 0.1 * sum[t](p[t] * k)
+}
 ";
 
 /// The number of kinds of bindings that call functions with requests in them.
-pub(crate) const KINDS: usize = 8;
+pub(crate) const KINDS: usize = 10;
 
 /// The rank of a kind.
 pub(crate) fn rank(kind: usize) -> usize {
-    if kind < 6 { 1 } else { 0 }
+    if kind < 6 || kind == 9 { 1 } else { 0 }
 }
 
 /// The value of a kind at a point: vectors `u`, `v`, and a scalar `a`.
@@ -65,6 +78,8 @@ pub(crate) fn value(kind: usize, [u, v, a]: [&str; 3]) -> String {
         4 => format!("downhill({u})[i] + 0.2 * uphill({v})[3 - i]"),
         5 => format!("if {u}[i] > 0.2 {{ 0.1 * beyond({v}[i]) }} else {{ 0.2 * known({u}[i]) }}"),
         6 => format!("0.1 * walked({u}) + 0.1 * spread({a}, {v}[1]) * spread({v}[2], {a})"),
+        8 => format!("0.1 * combined({u}, {v}) + 0.1 * {a}"),
+        9 => format!("rested({u}[i], {v}[i], seg[i]) - 0.2 * rested({a}, {u}[0], 1)"),
         _ => format!("0.2 * sum[i](above(0.5 * {u}[i]) * slope({v}[i])) + 0.2 * known({a})"),
     }
 }

@@ -22,7 +22,8 @@ pub(crate) struct Made {
 /// A random program with so many bindings. `nested` allows requests in it.
 pub(crate) fn program(source: &mut Source<'_>, n_bindings: usize, nested: bool) -> Made {
     let mut made = Made {
-        text: "let idx = [2, 0, 3, 0];\nlet seg = [1, 0, 1, 2];\n".to_owned(),
+        text: "let idx = [2, 0, 3, 0];\nlet seg = [1, 0, 1, 2];\nlet out = [2, -1, 3, 0];\n"
+            .to_owned(),
         bindings: Vec::new(),
     };
     made.text.push_str(functions::FUNCTIONS);
@@ -91,20 +92,43 @@ impl Made {
             2 => format!(
                 "let {b}[i] = {u}[i - 1 else {a}] * {v}[i] - 0.3 * {u}[i + 1 else 0.2] + {e}[i];"
             ),
-            3 => format!(
-                "let {b}[0] = {u}[0] + {e}[0];\nlet {b}[t in 1..4] = 0.5 * {b}[t - 1] * {v}[t] + tanh({u}[t]) + {e}[t];"
-            ),
+            3 => match source.below(3) {
+                0 => format!(
+                    "let {b}[0] = {u}[0] + {e}[0];\nlet {b}[t in 1..4] = 0.5 * {b}[t - 1] * {v}[t] + tanh({u}[t]) + {e}[t];"
+                ),
+                1 => format!(
+                    "let g{b}[0] = {a};\nlet g{b}[t in 1..4] = 0.5 * g{b}[t - 1] * {b}[t - 1] + {v}[t];\nlet {b}[t in 0..4] = sin(g{b}[t]) * {u}[t] + {e}[t];"
+                ),
+                // One recurrence reads the other a step ahead.
+                _ => format!(
+                    "let g{b}[0] = {a};\nlet g{b}[1] = {v}[1];\nlet g{b}[t in 2..5] = 0.5 * g{b}[t - 1] * {b}[t - 2] + {v}[t - 1];\nlet {b}[t in 0..4] = 0.4 * sin(g{b}[t + 1]) + {u}[t] + {e}[t];"
+                ),
+            },
             4 => format!(
                 "let {b}[3] = {u}[3] * {a} + {e}[3];\nlet {b}[t in 0..3] = 0.4 * sin({b}[t + 1]) + {v}[t] + {e}[t];"
             ),
             5 => format!(
                 "let {b}[i] = if {u}[i] > 0.25 {{ {u}[i] * {v}[i] }} else {{ 0.5 * {w}[i] - {a} }} + {e}[i];"
             ),
-            6 => format!("let {b}[i] = {u}[idx[i]] * {v}[i] + {e}[i];"),
+            6 => match source.below(2) {
+                0 => format!("let {b}[i] = {u}[idx[i]] * {v}[i] + {e}[i];"),
+                // The guard alone keeps the sum from a point that is not there.
+                _ => format!(
+                    "let {b}[i in 0..4] = {w}[i] + {e}[i];\nlet {b}[i in 0..4] = sum[k]({u}[out[i]] * {v}[k]) * 0.5 + {e}[i] where out[i] >= 0;"
+                ),
+            },
             7 => {
                 format!("let {b}[s in 0..4] = sum[i]({u}[i] * {v}[i] where seg[i] == s) + {e}[s];")
             }
-            8 => format!("let {b}[i] = sum[k in 0..=i]({u}[k] * {v}[i]) + {e}[i];"),
+            8 => match source.below(3) {
+                0 => format!("let {b}[i] = sum[k in 0..=i]({u}[k] * {v}[i]) + {e}[i];"),
+                1 => format!(
+                    "let {b}[i] = reduce[k in 0..seg[i] + 1](0.3, |p, q| p + q + p * q)(0.5 * {u}[k] * {v}[i]) + {e}[i];"
+                ),
+                _ => format!(
+                    "let {b}[i] = sum[k in 0..seg[i]](sin({u}[i] * (k as f64 + 0.5))) * {v}[i] + {e}[i];"
+                ),
+            },
             9 => format!("let {b}[i] = exp(0.3 * {u}[i]) / sum[k](exp(0.3 * {u}[k])) + {e}[i];"),
             // Products that are added, in an extremum: its terms must come out alike wherever they are computed.
             10 => format!("let {b}[i] = max[j]({m}[i, j] * {u}[j] + 0.3 * {v}[j]) + {e}[i];"),
@@ -173,7 +197,15 @@ impl Made {
             38 => format!(
                 "let c{b}[i in 0..4] = {u}[i];\nlet {b}[i in 0..4] = sin(c{b}[i]) * c{b}[0] + 0.3 * c{b}[2] * {v}[i] + {e}[i];"
             ),
-            39 => format!("let r{b} = @{a} / @{u};\nlet {b}[i] = 0.2 * r{b}[i] + {u}[i] + {e}[i];"),
+            39 => match source.below(2) {
+                0 => format!(
+                    "let r{b} = @{a} / @{u};\nlet {b}[i] = 0.2 * r{b}[i] + {u}[i] + {e}[i];"
+                ),
+                // By the step before of an open recurrence itself.
+                _ => format!(
+                    "let o{b}[0] = {a};\nlet o{b}[t in 1..] = {{ let l = sin(o{b}[t - 1]) * {c}; o{b}[t - 1] + 0.1 * (@l / @o{b}[t - 1]) }} until t > 3, max 6;\nlet {b}[i] = {u}[i] * o{b}[last] + 0.1 * sum[t](o{b}[t]) + {e}[i];"
+                ),
+            },
             40 => format!(
                 "let r{b} = @{u} / @{v};\nlet {b}[i] = 0.2 * sum[j](r{b}[i, j] * {w}[j]) + {e}[i];"
             ),

@@ -11,8 +11,8 @@ use einlang_index::Facts;
 use einlang_tir::module::{Group, Module};
 use einlang_tir::order::{NoOrder, Order, find_order};
 
-/// So many groups are remembered.
-const MOST: usize = 128;
+/// So many groups are remembered: those of one large module, or each pass would look for all of them again.
+const MOST: usize = 1024;
 
 /// The orders of groups, each with the facts it was found under.
 type Known = HashMap<Group, (Facts, Result<Order, NoOrder>)>;

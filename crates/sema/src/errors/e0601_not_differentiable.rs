@@ -1,4 +1,5 @@
-//! E0601: a derivative of, or by, something that is no float, or by something that is no binding.
+//! E0601: a derivative of, or by, something that is no float, or by something that is no binding, or
+//! one that has no type.
 
 use einlang_source::{Code, Diagnostic, Span};
 
@@ -26,5 +27,13 @@ pub(crate) fn not_a_binding(name: &str, is_const: bool, span: Span) -> Diagnosti
     Diagnostic::error(Code::E0601, message, span, "nothing depends on this value").with_help(
         "bind it with `let`, use that name in what is differentiated, and put the name after `@`; \
          to convert or scale the result, put the request in parentheses: `(@y / @x) as f32`",
+    )
+}
+
+/// `@y / @x` of a struct by a struct, or of one with tensors by a tensor.
+pub(crate) fn no_type_for_derivative(record: &str, by: &str, span: Span) -> Diagnostic {
+    let message = format!("the derivative of {record} by {by} has no type");
+    Diagnostic::error(Code::E0601, message, span, "this would be no such record").with_help(
+        "ask for one field, as in `@y.a / @x`, or for several as a tuple: `@(y.a, y.b) / @x`",
     )
 }

@@ -4,7 +4,7 @@ use super::calls::bound;
 use super::math::Math;
 use super::scope::{Scope, Writer};
 use crate::hir::*;
-use crate::types::{InstanceId, walk};
+use crate::types::{InstanceId, Ty, walk};
 
 /// How far bindings of differentials are followed.
 const MAX_DEPTH: usize = 100;
@@ -44,6 +44,9 @@ impl<'p> Writer<'p> {
         depth: usize,
     ) -> Math {
         let body = self.body(scope);
+        if !matches!(self.ty(scope, expr), Ty::Differential(_)) {
+            return self.value(scope, expr);
+        }
         match body.kind(expr) {
             ExprKind::Differential(of) => {
                 if !targets.contains(of) {

@@ -7,8 +7,6 @@
 
 use std::rc::Rc;
 
-use einlang_tir::constant::Const;
-use einlang_tir::op::Op;
 use einlang_tir::region::{InstKind, Place, Subscript as At};
 use einlang_tir::types::Elem;
 
@@ -17,7 +15,7 @@ use super::module::loc;
 use super::tensors::Home;
 use super::value::{Form, R, Scalar, Src, TensorId, Term, Val};
 use super::{Lower, unsupported};
-use crate::hir::{BinaryOp, BodyId, ExprId, ExprKind, LocalId};
+use crate::hir::{BodyId, ExprId, ExprKind, LocalId};
 use crate::types::Ty;
 
 /// A tensor, or part of one, that a request names.
@@ -27,7 +25,7 @@ pub(super) struct Target {
     pub(super) specs: Rc<Vec<Spec>>,
     pub(super) elem: Elem,
     /// The axes that are left.
-    rank: usize,
+    pub(super) rank: usize,
 }
 
 impl<'p> Lower<'p> {
@@ -109,131 +107,14 @@ impl<'p> Lower<'p> {
             }
             return self.within(frame, |cx| cx.eval(of));
         }
-        let term = Term { factor: None, target: of, frame: self.frame.clone() };
+        let frame = self.frame.clone();
+        let term = Term { negated: false, factor: None, target: of, frame };
         Ok(Val::Differential(Rc::new(vec![term])))
-    }
-
-    /// The differential times a factor, or negated.
-    pub(super) fn scale_differential(
-        &mut self,
-        terms: &[Term<'p>],
-        factor: Option<&Scalar>,
-        negate: bool,
-    ) -> R<Val<'p>> {
-        let mut scaled = Vec::with_capacity(terms.len());
-        for term in terms {
-            let mut value = match (&term.factor, factor) {
-                (Some(Val::Scalar(a)), Some(b)) => {
-                    Some(self.apply(Op::Mul, &[a.clone(), b.clone()], a.elem)?)
-                }
-                (None, Some(b)) => Some(b.clone()),
-                (Some(Val::Scalar(a)), None) => Some(a.clone()),
-                (None, None) => None,
-                _ => return unsupported(self.here, "this multiple of a differential"),
-            };
-            if negate {
-                let own = match &value {
-                    Some(value) => value.clone(),
-                    None => {
-                        let elem = self.within(term.frame.clone(), |cx| {
-                            let ty = cx.ty(term.target);
-                            let leaves = cx.leaf_types(&ty).unwrap_or_default();
-                            Ok(leaves.first().map_or(Elem::F32, |leaf| leaf.elem))
-                        })?;
-                        Scalar::constant(Const::one(elem))
-                    }
-                };
-                let elem = own.elem;
-                value = Some(self.apply(Op::Neg, &[own], elem)?);
-            }
-            scaled.push(Term { factor: value.map(Val::Scalar), ..term.clone() });
-        }
-        Ok(Val::Differential(Rc::new(scaled)))
-    }
-
-    /// An operator with a differential on some side.
-    pub(super) fn differential_op(
-        &mut self,
-        op: BinaryOp,
-        left: ExprId,
-        right: ExprId,
-        expr: ExprId,
-    ) -> R<Val<'p>> {
-        if op == BinaryOp::Div
-            && let ExprKind::Differential(by) = self.body().kind(right)
-        {
-            let hint = self.hint.take();
-            let Val::Differential(terms) = self.eval(left)? else {
-                return unsupported(self.here, "a derivative of this value");
-            };
-            self.hint = hint;
-            return self.request(&terms, *by, expr);
-        }
-        let (a, b) = (self.eval(left)?, self.eval(right)?);
-        match (op, a, b) {
-            (BinaryOp::Add, Val::Differential(a), Val::Differential(b)) => {
-                Ok(Val::Differential(Rc::new([&a[..], &b[..]].concat())))
-            }
-            (BinaryOp::Sub, Val::Differential(a), Val::Differential(b)) => {
-                let Val::Differential(b) = self.scale_differential(&b, None, true)? else {
-                    return unsupported(self.here, "this difference");
-                };
-                Ok(Val::Differential(Rc::new([&a[..], &b[..]].concat())))
-            }
-            (BinaryOp::Mul, Val::Differential(terms), Val::Scalar(factor))
-            | (BinaryOp::Mul, Val::Scalar(factor), Val::Differential(terms)) => {
-                self.scale_differential(&terms, Some(&factor), false)
-            }
-            (BinaryOp::Div, Val::Differential(terms), Val::Scalar(divisor)) => {
-                let elem = divisor.elem;
-                let one = Scalar::constant(Const::one(elem));
-                let factor = self.apply(Op::Div, &[one, divisor], elem)?;
-                self.scale_differential(&terms, Some(&factor), false)
-            }
-            _ => unsupported(self.here, "this operator on differentials"),
-        }
-    }
-
-    /// `D / @p`
-    fn request(&mut self, terms: &[Term<'p>], by: ExprId, expr: ExprId) -> R<Val<'p>> {
-        let ty = self.ty(expr);
-        let hint = self.hint.take();
-        let by = self.targets(by, false)?;
-        let mut sum: Option<Val<'p>> = None;
-        for term in terms {
-            let of = self.within(term.frame.clone(), |cx| cx.targets(term.target, true))?;
-            if terms.len() == 1 && term.factor.is_none() && of.len() * by.len() == 1 {
-                self.hint = hint.clone();
-            }
-            let mut leaves = Vec::with_capacity(of.len() * by.len());
-            for of in &of {
-                for by in &by {
-                    leaves.push(self.jacobian(of, by)?);
-                }
-            }
-            let mut value = self.record(&ty, &mut leaves.into_iter());
-            if let Some(factor) = &term.factor {
-                let args = [factor.clone(), value];
-                value =
-                    self.map_leaves(&args, &ty, |cx, args| cx.binary_op(BinaryOp::Mul, args))?;
-            }
-            sum = Some(match sum {
-                None => value,
-                Some(sum) => {
-                    let args = [sum, value];
-                    self.map_leaves(&args, &ty, |cx, args| cx.binary_op(BinaryOp::Add, args))?
-                }
-            });
-        }
-        match sum {
-            Some(sum) => Ok(sum),
-            None => unsupported(self.here, "an empty differential"),
-        }
     }
 
     /// The tensors that an expression names, one per leaf. Only what is differentiated may be made
     /// for the request: nothing depends on a parameter that is.
-    fn targets(&mut self, expr: ExprId, may_make: bool) -> R<Vec<Target>> {
+    pub(super) fn targets(&mut self, expr: ExprId, may_make: bool) -> R<Vec<Target>> {
         if let ExprKind::Access { base, subscripts, default: None } = self.body().kind(expr) {
             let inner = self.targets(*base, may_make)?;
             let value = self.eval(*base)?;
@@ -324,7 +205,7 @@ impl<'p> Lower<'p> {
     }
 
     /// The derivative of one tensor by another.
-    fn jacobian(&mut self, of: &Target, by: &Target) -> R<Val<'p>> {
+    pub(super) fn jacobian(&mut self, of: &Target, by: &Target) -> R<Val<'p>> {
         if self.is_of_host(of.id, by.id) {
             return self.host_jacobian(of, by);
         }

@@ -7,6 +7,7 @@
 use einlang_tir::op::Op;
 use einlang_tir::types::Elem;
 
+use super::combination::negated;
 use super::types::elem_of;
 use super::value::{Form, Frame, R, Scalar, Val};
 use super::{Lower, unsupported};
@@ -248,7 +249,7 @@ impl<'p> Lower<'p> {
     fn unary(&mut self, op: UnaryOp, operand: ExprId, expr: ExprId) -> R<Val<'p>> {
         let value = self.eval(operand)?;
         if let Val::Differential(terms) = value {
-            return self.scale_differential(&terms, None, true);
+            return Ok(negated(&terms));
         }
         let op = match op {
             UnaryOp::Neg => Op::Neg,

@@ -37,6 +37,7 @@ mod call;
 mod captures;
 mod classify;
 mod clauses;
+mod combination;
 mod comprehend;
 mod conditions;
 mod converged;

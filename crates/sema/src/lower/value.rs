@@ -45,9 +45,11 @@ pub(super) enum Val<'p> {
     Differential(Rc<Vec<Term<'p>>>),
 }
 
-/// One term of a differential: a factor times the differential of an expression.
+/// One term of a differential: a factor times the differential of an expression. Either may have the
+/// axes and fields of the whole, or go with each of them.
 #[derive(Clone)]
 pub(super) struct Term<'p> {
+    pub(super) negated: bool,
     pub(super) factor: Option<Val<'p>>,
     pub(super) target: ExprId,
     pub(super) frame: Frame<'p>,

@@ -331,7 +331,7 @@ fn pick<'p>(arm: &Arm<'p>, leaf: usize) -> Arm<'p> {
     })
 }
 
-fn part<'p>(value: &Val<'p>, at: usize) -> Val<'p> {
+pub(super) fn part<'p>(value: &Val<'p>, at: usize) -> Val<'p> {
     match value {
         Val::Record(parts) => parts.get(at).cloned().unwrap_or_else(Val::unit),
         other => other.clone(),

@@ -11,6 +11,7 @@ use super::contract::Side;
 use super::fault::R;
 use super::request::{Entry, Plan};
 use super::seed::{Coord, Seed};
+use crate::module::SymbolSource;
 use crate::passes::Mode;
 use crate::region::{Place, Subscript};
 use crate::types::Ident;
@@ -39,10 +40,19 @@ impl Ad<'_> {
             Mode::Reverse => false,
             Mode::Cheaper => self.is_forward_cheaper(entry)?,
         };
+        let forward = forward && !(leaf && self.is_open(&entry.by.tensor)?);
         Ok(match forward {
             true => Plan::Forward(Seed { leaf, ..self.seed_at(&entry.by) }),
             false => Plan::Reverse(self.seed_at(&entry.of)),
         })
+    }
+
+    /// Whether a tensor grows along its first axis until a condition holds. A slice of it is a leaf of what one step
+    /// asks, and a seed there would stand for the next step too, of which nobody knows whether there is one.
+    fn is_open(&self, tensor: &Ident) -> R<bool> {
+        let first = self.tensor_type(tensor)?.dims.into_iter().next();
+        let extent = first.and_then(|dim| dim.extent.as_var());
+        Ok(extent.is_some_and(|var| self.module.source(var) == Some(&SymbolSource::Until)))
     }
 
     fn is_forward_cheaper(&self, entry: &Entry) -> R<bool> {

@@ -62,6 +62,11 @@ impl Ad<'_> {
                 reductions,
                 ad: self,
             };
+            if let Some(guard) = &clause.guard
+                && lifter.needs_guard(&clause.body)
+            {
+                lifter.under(guard);
+            }
             clause.body = lifter.region(clause.body, true)?;
             made.extend(lifter.made);
             clauses.push(clause);
@@ -102,11 +107,11 @@ impl Ad<'_> {
 }
 
 /// A condition around the code that is being looked at.
-struct Around {
+pub(super) struct Around {
     /// How many instructions come before it.
-    n_before: usize,
-    condition: Arg,
-    holds: bool,
+    pub(super) n_before: usize,
+    pub(super) condition: Arg,
+    pub(super) holds: bool,
 }
 
 /// Lifts what is inside one clause.
@@ -119,8 +124,8 @@ pub(super) struct Lifter<'a, 'm> {
     pub(super) domain: Domain,
     /// The instructions around and before, outermost first.
     pub(super) before: Vec<Inst>,
-    conditions: Vec<Around>,
-    known: Known,
+    pub(super) conditions: Vec<Around>,
+    pub(super) known: Known,
     /// Tensors that were local, with the indices that now lead to them.
     pub(super) locals: HashMap<Ident, Vec<Var>>,
     /// Bounds that are known outside of symbols that are computed at each point.

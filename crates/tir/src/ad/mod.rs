@@ -5,7 +5,9 @@
 //! | `request`, `demand` | which entries there are, their order, how each is computed |
 //! | `contract` | contractions of a Jacobian with a vector |
 //! | `paths`, `leaf`, `flow` | which bindings lie between parameter and target, by the flow of values |
-//! | `settle`, `lift`, `root`, `scan` | flat bindings: reductions and local tensors as bindings of their own |
+//! | `settle`, `lift`, `guarded`, `root`, `scan` | flat bindings: reductions and local tensors as bindings of their own |
+//! | `sizes`, `taken` | local tensors whose extents differ from point to point, and a local `until` |
+//! | `bounded` | reductions over ranges that are computed at each point |
 //! | `view`, `range` | a clause of a flat binding as straight-line code over all its indices |
 //! | `seed`, `diagonal` | what is perturbed or observed, and which axes need not be stored |
 //! | `forward`, `tangent` | tangent bindings, tangents of code |
@@ -30,6 +32,7 @@
 //! were there; integers are never differentiated.
 
 mod batched;
+mod bounded;
 mod captured;
 mod context;
 mod contract;
@@ -38,6 +41,7 @@ mod diagonal;
 mod fault;
 mod flow;
 mod forward;
+mod guarded;
 mod host;
 mod idle;
 mod isolate;
@@ -65,18 +69,21 @@ mod shared_range;
 mod sink;
 mod sizes;
 mod sum;
+mod taken;
 mod tangent;
 mod tidy;
 mod uses;
 mod view;
 mod watch;
 
+use std::collections::HashSet;
+
 use einlang_source::{Diagnostics, FileId, Span};
 
 use crate::module::Module;
 use crate::passes::{Ctx, inline_calls, inline_requests};
 use crate::region::InstKind;
-use crate::types::Loc;
+use crate::types::{Ident, Loc};
 pub use host::lower_host_requests;
 pub use watch::{Watch, watch_rules};
 
@@ -116,14 +123,13 @@ fn first_request(module: &Module) -> Option<Loc> {
 
 /// Expands the requests outside of functions; gives those that could not be.
 fn lower_round(module: &mut Module, ctx: &Ctx, place: Span) -> Result<idle::Idle, Diagnostics> {
+    let written: HashSet<Ident> = module.bindings().map(|binding| binding.name.clone()).collect();
     settle::settle(module).map_err(|gave_up| Fault::from(gave_up).into_diagnostic(place))?;
     let idle = idle::expand(module, ctx.mode).map_err(|fault| fault.into_diagnostic(place))?;
     regroup::regroup(module);
-    match regroup::shut_in(module) {
-        None => Ok(idle),
-        Some(loc) => {
-            let fault = Fault::unsupported("an open recurrence that reads it", loc);
-            Err(fault.into_diagnostic(place).into())
-        }
+    if let Some(loc) = regroup::shut_in(module).or_else(|| regroup::looks_ahead(module, &written)) {
+        let fault = Fault::unsupported("an open recurrence that reads it", loc);
+        return Err(fault.into_diagnostic(place).into());
     }
+    Ok(idle)
 }

@@ -59,6 +59,11 @@ impl Ad<'_> {
         Ok((fixed, Some(with_code(before, &guard))))
     }
 
+    /// Whether each index reads an axis as it is, so that its bound is known.
+    pub(super) fn reads_at_each(&self, body: &Region, dims: &[Var]) -> bool {
+        dims.iter().all(|dim| self.read_extent(body, *dim).is_some())
+    }
+
     /// The extent of an axis that an index reads as it is.
     fn read_extent(&self, body: &Region, dim: Var) -> Option<Quasi> {
         let mut found = None;

@@ -1,6 +1,8 @@
 //! Groups in an order in which each reads only itself and earlier ones.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+use einlang_index::{Affine, Domain, Facts, Result, Var};
 
 use super::uses::Uses;
 use crate::graph::strong_parts;
@@ -65,6 +67,40 @@ pub(super) fn shut_in(module: &Module) -> Option<Loc> {
         group.bindings.iter().filter(move |binding| !has(binding))
     });
     lost.next().map(|binding| binding.loc)
+}
+
+/// A binding of an open group, other than those that were written, with points that only later steps bring about.
+/// While the group runs nobody knows how many there will be, so each point must be there or not by the steps up to
+/// its own.
+pub(super) fn looks_ahead(module: &Module, written: &HashSet<Ident>) -> Option<Loc> {
+    let facts = module.facts();
+    for group in &module.groups {
+        let Some(extent) = group.until.as_ref().map(|until| until.extent) else { continue };
+        let added = |binding: &&Binding| !written.contains(&binding.name);
+        for binding in group.bindings.iter().filter(added) {
+            let open = binding.axes.iter().find(|a| a.dim.extent.as_var() == Some(extent));
+            let Some(axis) = open.map(|axis| axis.var) else { continue };
+            for clause in &binding.clauses {
+                if !is_settled_by(&clause.domain, axis, extent, &facts).unwrap_or(false) {
+                    return Some(binding.loc);
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Whether the points at each step are the same whether it is the last or not.
+fn is_settled_by(domain: &Domain, axis: Var, extent: Var, facts: &Facts) -> Result<bool> {
+    let next = Affine::var(axis).add_constant(1)?;
+    let mut last = |var: Var| (var == extent).then(|| next.clone());
+    let dims = domain.dims().to_vec();
+    let with_extent = [&dims[..], &[extent]].concat();
+    let sets = domain.sets();
+    let as_last: Result<Vec<_>> = sets.iter().map(|set| set.replace(&mut last)).collect();
+    let as_last = Domain::of_sets(&dims[..], as_last?);
+    let at_all = Domain::of_sets(&with_extent[..], sets.iter().cloned()).project(&dims)?;
+    Ok(at_all.subtract(&as_last)?.always_empty_given(facts.set()).is_true())
 }
 
 /// What the bindings of a group mention, extents and ranges included.

@@ -28,6 +28,7 @@ impl Lifter<'_, '_> {
             return Ok(Rooted::Stays(inst));
         }
         inst = self.share_range(inst)?;
+        inst = self.bound_range(inst)?;
         let InstKind::Reduce(reduction) = &inst.kind else { return Ok(Rooted::Stays(inst)) };
         let Combiner::Op(op @ (Op::Add | Op::Max | Op::Min)) = reduction.combine else {
             return self.scan(inst).map(Rooted::Becomes);

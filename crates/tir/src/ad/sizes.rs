@@ -3,7 +3,7 @@
 //! A local tensor is lifted over the indices around it. Where its extent is computed at each point,
 //! the lifted one has the largest of them, and its clauses ask whether a point was there at all. A
 //! local `until` comes to the same: how many steps there are at each point is counted first, by the
-//! group as it is, and the tensors are then defined for that many. The number of steps is a constant
+//! group as it is (or `taken`), and the tensors are then defined for that many. The number of steps is a constant
 //! for derivatives, so nothing is lost. Where the sizes depend on what is being lifted, as in a
 //! recurrence whose step iterates, the largest number of steps that the `until` allows stands in.
 
@@ -14,6 +14,7 @@ use einlang_index::{Domain, Quasi, Set, Var};
 use super::fault::{Fault, R};
 use super::lift::{Lifter, extended};
 use super::regroup::uses_of;
+use super::taken::Asked;
 use super::uses::{Uses, slice};
 use crate::constant::Const;
 use crate::module::{Axis, Binding, Clause, Condition, Group, Relation, Symbol, SymbolSource};
@@ -58,8 +59,7 @@ impl Lifter<'_, '_> {
     pub(super) fn close(&mut self, group: &Group, after: &mut Region) -> R<Vec<Inst>> {
         let Some(until) = &group.until else { return Ok(Vec::new()) };
         let mut insts = Vec::new();
-        let count = InstKind::Index(until.extent.into());
-        let steps = self.ask(group, "steps", count, Elem::I64, &mut insts)?;
+        let steps = self.ask(group, Asked::Steps, &mut insts)?;
         let open = self.ad.module.vars.symbol("steps");
         self.declare(open, SymbolSource::Local);
         if let Ok(most) = until.first.add(&until.max)
@@ -75,8 +75,7 @@ impl Lifter<'_, '_> {
         let mut asks = false;
         after.for_each_inst(&mut |inst| asks |= is_asked(inst));
         if asks {
-            let kind = InstKind::Converged(until.extent);
-            let converged = self.ask(group, "converged", kind, Elem::Bool, &mut insts)?;
+            let converged = self.ask(group, Asked::Converged, &mut insts)?;
             after.for_each_region_mut(&mut |region| {
                 for inst in region.insts.extract_if(.., |inst| is_asked(inst)) {
                     let asked = inst.results.iter().filter_map(Def::as_scalar);
@@ -96,21 +95,27 @@ impl Lifter<'_, '_> {
     }
 
     /// What is known after a group has run, as a binding over the indices around; reads it here.
-    fn ask(
-        &mut self,
-        group: &Group,
-        what: &str,
-        kind: InstKind,
-        elem: Elem,
-        out: &mut Vec<Inst>,
-    ) -> R<Arg> {
+    fn ask(&mut self, group: &Group, asked: Asked, out: &mut Vec<Inst>) -> R<Arg> {
         let mut copy = group.clone();
         copy.regions_mut().into_iter().for_each(|region| self.relocate_all(region));
-        let group = InstKind::Group(Box::new(copy));
-        let mut insts = vec![Inst { results: Vec::new(), kind: group, loc: self.loc }];
-        let value = self.ad.push(&mut insts, elem, kind, self.loc);
-        let body = Region { params: Vec::new(), insts, results: vec![value] };
-        let name = self.ad.fresh_name(&format!("{}.{what}", self.base.as_str()));
+        let elem = asked.elem();
+        let body = match &copy.until {
+            Some(until) if self.asks_within(&copy) => self.answer_by_steps(&copy, until, asked)?,
+            until => {
+                let Some(extent) = until.as_ref().map(|until| until.extent) else {
+                    return Ok(Const::zero(elem).into());
+                };
+                let kind = match asked {
+                    Asked::Steps => InstKind::Index(extent.into()),
+                    Asked::Converged => InstKind::Converged(extent),
+                };
+                let group = InstKind::Group(Box::new(copy));
+                let mut insts = vec![Inst { results: Vec::new(), kind: group, loc: self.loc }];
+                let value = self.ad.push(&mut insts, elem, kind, self.loc);
+                Region { params: Vec::new(), insts, results: vec![value] }
+            }
+        };
+        let name = self.ad.fresh_name(&format!("{}.{}", self.base.as_str(), asked.name()));
         let around = self.make(name.clone(), elem, body)?;
         let at = around.into_iter().map(|var| Subscript::Index(var.into())).collect();
         Ok(self.ad.read(out, &name, at, elem, true))
@@ -127,6 +132,11 @@ impl Lifter<'_, '_> {
             binding.clauses.iter().for_each(|clause| vars.extend(clause.domain.params()));
         }
         vars.retain(|var| self.ad.module.source(*var) == Some(&SymbolSource::Local));
+        self.sizes_of(vars)
+    }
+
+    /// Symbols computed at each point, with their bounds.
+    pub(super) fn sizes_of(&mut self, mut vars: Vec<Var>) -> R<Sizes> {
         vars.sort_unstable();
         vars.dedup();
         let bound = |var| Ok((var, self.bound(var)?));
@@ -245,7 +255,12 @@ impl Lifter<'_, '_> {
     }
 
     /// Whether a point is one, where that depends on the symbols, and then what else is asked.
-    fn within(&mut self, set: &Set, sizes: &Sizes, guard: Option<Region>) -> R<Option<Region>> {
+    pub(super) fn within(
+        &mut self,
+        set: &Set,
+        sizes: &Sizes,
+        guard: Option<Region>,
+    ) -> R<Option<Region>> {
         let (mut insts, mut all) = (Vec::new(), None::<Arg>);
         for constraint in set.constraints() {
             let of = Set::new([constraint.clone()])?;
