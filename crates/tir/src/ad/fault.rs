@@ -15,6 +15,8 @@ pub(super) struct Fault {
     loc: Loc,
     /// The entry it is about.
     entry: Option<u32>,
+    /// Whether there is a derivative, which this compiler does not find.
+    unsupported: bool,
 }
 
 /// The result of a step of the expansion.
@@ -32,6 +34,7 @@ impl Fault {
                     .to_owned(),
             loc,
             entry: None,
+            unsupported: false,
         }
     }
 
@@ -54,6 +57,21 @@ impl Fault {
             help: "use `floor` or `round`, whose derivative is zero, or `detach(…)`".to_owned(),
             loc,
             entry: None,
+            unsupported: false,
+        }
+    }
+
+    /// A step that asks how the steps before it follow something, which asked the same (E0602).
+    pub(super) fn of_itself(loc: Loc) -> Fault {
+        Fault {
+            code: Code::E0602,
+            message: "no derivative through a value that depends on this derivative itself".to_owned(),
+            help: "every step would need one of a higher order than the step before: keep it from earlier \
+                   steps with `detach(…)`, or ask by a value that is bound in the step"
+                .to_owned(),
+            loc,
+            entry: None,
+            unsupported: true,
         }
     }
 
@@ -65,6 +83,7 @@ impl Fault {
             help: "add differentials and scale them by what does not contain one".to_owned(),
             loc,
             entry: None,
+            unsupported: false,
         }
     }
 
@@ -81,24 +100,27 @@ impl Fault {
                     .to_owned(),
             loc,
             entry: None,
+            unsupported: false,
         }
     }
 
-    /// Valid, and not done yet (E0999).
+    /// There is a derivative, and this compiler does not find it (E0602).
     pub(super) fn unsupported(what: &str, loc: Loc) -> Fault {
         Fault {
-            code: Code::E0999,
-            message: format!("not supported yet: a derivative through {what}"),
-            help: "this program is valid, but this version of the compiler cannot run it"
+            code: Code::E0602,
+            message: format!("no derivative yet through {what}"),
+            help: "the program is valid, and this version of the compiler cannot do it: write it in another way, \
+                   give the function around it a rule with `@fn`, or keep it constant with `detach(…)`"
                 .to_owned(),
             loc,
             entry: None,
+            unsupported: true,
         }
     }
 
     /// The entry if this has no derivative, so that it matters only where the entry is needed.
     pub(super) fn entry_without_rule(&self) -> Option<u32> {
-        self.entry.filter(|_| self.code == Code::E0602)
+        self.entry.filter(|_| self.code == Code::E0602 && !self.unsupported)
     }
 
     /// The fault as that of whatever entry meets it next.

@@ -271,8 +271,7 @@ impl Ad<'_> {
             let waits = |node: &&Ident| self.has_entry(node) && !(hidden.leaf && *node == by);
             if let Some(waiting) = nodes.iter().find(waits).cloned() {
                 if around.contains(&waiting) {
-                    let what = "a value that depends on this derivative itself";
-                    return Err(Fault::unsupported(what, entry.loc));
+                    return Err(Fault::of_itself(entry.loc));
                 }
                 if let Some(fault) = self.idle_in(&waiting) {
                     return Err(fault.of_nothing());
