@@ -20,9 +20,10 @@ COMPILE = [
     (einlang.TypeError, "E0401", "let a = 1; let b = 2.0; let c = a + b;"),
     (einlang.RecurrenceError, "E0502", "let x[t in 1..5] = x[t - 1] + 1;"),
     (einlang.DerivativeError, "E0601", "let n = 3; let y = n * 2; let d = @y / @n;"),
+    (einlang.NotSupportedError, "E0999", "let numbers = 3..; print(numbers);"),
     (
-        einlang.NotSupportedError,
-        "E0999",
+        einlang.DerivativeError,
+        "E0602",
         "let w[0] = 1.0; let w[1] = 2.0; let w[t in 2..6] = w[t - 1] - 0.1 * (@(w[t - 1] * w[t - 2]) / @w[t - 2]);",
     ),
 ]

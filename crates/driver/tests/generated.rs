@@ -45,7 +45,10 @@ fn run(text: &str) -> Ended {
         Err(Failure::Program(found)) => {
             let errors = found.iter().filter(|d| d.severity == Severity::Error);
             let codes: Vec<&'static str> = errors.clone().map(|d| d.code.as_str()).collect();
-            let unfinished = errors.clone().find(|d| d.message.contains("not supported yet"));
+            let is_unfinished = |message: &str| {
+                message.contains("not supported yet") || message.contains("no derivative yet")
+            };
+            let unfinished = errors.clone().find(|d| is_unfinished(&d.message));
             return match unfinished {
                 Some(diagnostic) => Ended::Refused(diagnostic.message.clone()),
                 None => Ended::Rejected(codes),
