@@ -43,7 +43,8 @@ fn lines_are_profiled() {
     let row = |name: &str| said.lines().find(|line| line.contains(&format!("`{name}`")));
     assert!(said.lines().next().is_some_and(|head| head.contains("GFLOP/s")), "{said}");
     assert!(row("c").is_some_and(|row| row.contains("p.ein:3")), "{said}");
-    assert!(!row("c").is_some_and(|row| row.contains(" 0.00 ")), "it does something: {said}");
+    let rate = row("c").and_then(|row| row.split_whitespace().nth(4)?.parse::<f64>().ok());
+    assert!(rate.is_some_and(f64::is_finite), "it has a rate: {said}");
     assert!(row("h").is_some_and(|row| row.contains("[2 of 1000]")), "a window is shown: {said}");
     assert!(said.contains("in kernels ") && !said.contains("printed"), "{said}");
     let other = sandbox.einlang(&["profile", "p.ein", "--backend", "interp"]).ends_with(2);

@@ -61,7 +61,8 @@ const RECURRENCE: &str = "\
 input n: i32 = 10;
 fn count(n: i32) -> i32 {
     let x[0] = 1;
-    let x[t in 1..n] = x[t - 1] + 2;
+    let x[1] = 3;
+    let x[t in 2..n] = 2 * x[t - 1] - x[t - 2];
     x[n - 1]
 }
 print(count(n));
@@ -74,12 +75,12 @@ fn schedules_that_are_not_legal_are_refused() {
     sandbox.write("m.schedule", &printed);
     let call = ["run", "m.ein", "--schedule", "m.schedule"];
     sandbox.einlang(&call).ends_with(0).says("19\n", "");
-    assert!(printed.contains("[mod 2]"), "{printed}");
-    sandbox.write("m.schedule", printed.replace("[mod 2]", "[mod 1]"));
+    assert!(printed.contains("[mod 3]"), "{printed}");
+    sandbox.write("m.schedule", printed.replace("[mod 3]", "[mod 1]"));
     sandbox.transcript("run-window-too-narrow", &call).ends_with(2);
-    let by_time = "loop x/0 by (1), x/1 by (1)";
-    let back = printed.replace(by_time, "loop x/0 by (-1), x/1 by (-1)");
-    sandbox.write("m.schedule", back.replace("[mod 2]", "[full]"));
+    let by_time = "loop x/0 by (1), x/1 by (1), x/2 by (1)";
+    let back = printed.replace(by_time, "loop x/0 by (-1), x/1 by (-1), x/2 by (-1)");
+    sandbox.write("m.schedule", back.replace("[mod 3]", "[full]"));
     sandbox.transcript("run-order-not-kept", &call).ends_with(2);
     let name = printed.split_whitespace().nth(1).expect("the name of the module");
     sandbox.write("m.schedule", printed.replacen(name, "other", 1));
