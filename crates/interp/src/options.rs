@@ -108,7 +108,7 @@ const LEAST_WORK: u64 = 60_000;
 
 /// What starting threads, or waiting for each other, costs beside other work: so many times what it costs alone.
 /// Threads are seldom ready at the same time, and what others have just written has to be fetched.
-const BESIDE_WORK: u64 = 8;
+const BESIDE_WORK: u64 = 6;
 
 impl Default for Threads {
     /// As many as there are processors.

@@ -28,8 +28,8 @@ const STARTS: u32 = 30;
 const WAITS: u32 = 150;
 
 /// What is believed, whatever is measured: a machine that is busy looks slow.
-const START: std::ops::RangeInclusive<u64> = 2_000..=24_000;
-const WAIT: std::ops::RangeInclusive<u64> = 100..=5_000;
+const START: std::ops::RangeInclusive<u64> = 2_048..=32_768;
+const WAIT: std::ops::RangeInclusive<u64> = 128..=4_096;
 
 impl ThreadCosts {
     /// Measures a pool with as many threads as there are processors; nothing if that is one.
@@ -56,7 +56,8 @@ impl ThreadCosts {
             pool.run(n_threads, Arc::new(meet));
             0
         });
-        let units = |time: f64| (time / unit.max(1e-12)) as u64;
+        // A power of two, so that measuring again says the same, and plans are found again.
+        let units = |time: f64| (time / unit.max(1e-12)).max(1.0).log2().round().exp2() as u64;
         let within =
             |n: u64, range: std::ops::RangeInclusive<u64>| n.clamp(*range.start(), *range.end());
         Some(ThreadCosts { start: within(units(start), START), wait: within(units(wait), WAIT) })
