@@ -167,7 +167,33 @@ impl<'p> Lower<'p> {
                 leaves.push(self.jacobian(of, by)?);
             }
         }
-        Ok(self.record(&ty, &mut leaves.into_iter()))
+        self.as_declared(&ty, leaves)
+    }
+
+    /// Derivatives as a value of a type, whose fields need not have the precision of what was differentiated.
+    fn as_declared(&mut self, ty: &Ty, leaves: Vec<Val<'p>>) -> R<Val<'p>> {
+        let kinds = self.leaf_types(ty).unwrap_or_default();
+        let mut cast = Vec::with_capacity(leaves.len());
+        for (at, leaf) in leaves.into_iter().enumerate() {
+            let other = kinds.get(at).map(|kind| kind.elem);
+            let other = other.filter(|elem| elem_of_leaf(&leaf).is_some_and(|own| own != *elem));
+            cast.push(match (other, axes(&leaf)) {
+                (None, _) => leaf,
+                (Some(elem), 0) => {
+                    let value = self.leading(&leaf, &[])?;
+                    Val::Scalar(self.cast(&value, elem)?)
+                }
+                (Some(elem), rank) => {
+                    let sized = leaf.clone();
+                    let entry = move |cx: &mut Self, at: &[At]| {
+                        let value = cx.leading(&leaf, at)?;
+                        cx.cast(&value, elem)
+                    };
+                    Val::lazy(elem, rank, false, move |cx| cx.extents_of(&sized), entry)
+                }
+            });
+        }
+        Ok(self.record(ty, &mut cast.into_iter()))
     }
 
     /// `D / @p` for all other `D`, which is the expression `left`.
@@ -207,7 +233,7 @@ impl<'p> Lower<'p> {
                 leaves.push(self.combination(summands, kind.elem, kind.rank, by.rank)?);
             }
         }
-        Ok(self.record(&ty, &mut leaves.into_iter()))
+        self.as_declared(&ty, leaves)
     }
 
     /// The sum of all terms, with the axes of the differential and then those of the parameter.
