@@ -204,9 +204,10 @@ fn decide_whole(
     let shapes = if choices.expects_sizes { &choices.shapes[..] } else { &[] };
     let sizes = Sizes::of(&module, shapes);
     let mut schedule = decide(&module, choices.storage, &sizes)?;
+    // Planes that lie one after the other come first: a narrower window is worth less than lanes that load at once.
+    turn_windows(&module, &mut schedule);
     expect_sizes(&module, &sizes, &mut schedule);
     narrow_windows(&module, &mut schedule);
-    turn_windows(&module, &mut schedule);
     Ok((module, schedule, sizes))
 }
 

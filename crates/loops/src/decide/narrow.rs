@@ -17,10 +17,7 @@ use crate::schedule::{Layout, Nest, Role, Schedule};
 pub(crate) fn narrow_windows(module: &Module, schedule: &mut Schedule) {
     let mut observers = None;
     for group in module.groups.iter().filter(|group| group.until.is_none()) {
-        let first = group.bindings.first().map(|binding| &binding.name);
-        let mut places = schedule.groups.iter_mut();
-        let place = places.find(|decided| decided.tensors.first().map(|t| &t.name) == first);
-        let Some(decided) = place else { continue };
+        let Some(decided) = schedule.decided_mut(group) else { continue };
         let is_wide = |layout: &Layout| matches!(layout, Layout::Mod(width) if *width > 1);
         let is_window = decided.tensors.iter().any(|tensor| tensor.storage.iter().any(is_wide));
         let is_steps = matches!(&decided.nest, Nest::Loop { tile: None, role: Role::Seq, .. });

@@ -77,9 +77,7 @@ fn choose_lanes(module: &Module, works: &Works<'_>, sizes: &Sizes, schedule: &mu
             continue;
         };
         let (is_top, tiling) = (top.contains(&first.name), Tiling::new(module, schedule, group));
-        let place = schedule.groups.iter_mut();
-        let mut place = place.filter(|g| g.tensors.first().is_some_and(|t| t.name == first.name));
-        let Some(decided) = place.next() else { continue };
+        let Some(decided) = schedule.decided_mut(group) else { continue };
         let mut choosing = Choosing { group, works, sizes, tiling, is_top, chains: false };
         let mut nest = std::mem::replace(&mut decided.nest, Nest::Phases(Vec::new()));
         choosing.nest(&mut nest, &mut Vec::new(), decided);
@@ -110,10 +108,7 @@ fn put_rows_outside(module: &Module, works: &Works<'_>, schedule: &mut Schedule)
     }
     let observers = Observers::of(module);
     for group in groups {
-        let first = group.bindings.first().map(|binding| &binding.name);
-        let place = schedule.groups.iter_mut();
-        let mut place = place.filter(|g| g.tensors.first().map(|t| &t.name) == first);
-        let Some(decided) = place.next() else { continue };
+        let Some(decided) = schedule.decided_mut(group) else { continue };
         let points = run_points(module, group, decided, works, &observers);
         let rows = || run_rows(module, group, decided, works, &observers);
         if let Some(changed) = points.or_else(rows) {
@@ -129,20 +124,15 @@ fn reorder_recurrences(
     works: &Works<'_>,
     schedule: &mut Schedule,
 ) {
-    let has_loop = |group: &Group| {
-        let first = group.bindings.first().and_then(|binding| schedule.group(&binding.name));
-        first.is_some_and(|decided| has_loop(&decided.nest))
-    };
+    let has_loop =
+        |group: &Group| schedule.decided(group).is_some_and(|decided| has_loop(&decided.nest));
     let recurrences: Vec<&Group> = module.groups.iter().filter(|group| has_loop(group)).collect();
     if recurrences.is_empty() {
         return;
     }
     let observers = Observers::of(module);
     for group in recurrences.into_iter().filter(|group| !is_order_seen(module, group)) {
-        let first = group.bindings.first().map(|binding| &binding.name);
-        let place = schedule.groups.iter_mut();
-        let mut place = place.filter(|g| g.tensors.first().map(|t| &t.name) == first);
-        let Some(decided) = place.next() else { continue };
+        let Some(decided) = schedule.decided_mut(group) else { continue };
         let diagonals = || {
             let dependences = dependences(module, group);
             let strips = run_strips(module, group, decided, works, &observers);

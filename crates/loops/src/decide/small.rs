@@ -12,13 +12,13 @@
 use std::collections::HashMap;
 
 use einlang_index::Var;
-use einlang_tir::module::{Group, Module};
+use einlang_tir::module::{Binding, Group, Module};
 use einlang_tir::order::{Form, Statement, dependences};
 
 use super::known::Sizes;
 use super::stream::BLOCK;
 use super::windows::{Observers, needed_windows};
-use crate::schedule::{GroupSchedule, Layout, Nest, Role, Schedule};
+use crate::schedule::{GroupSchedule, Layout, Nest, Role, Schedule, TensorSchedule, axis_of};
 use crate::threads::MOST_ON_STACK;
 
 /// The longest axis of a call that counts as short, and the longest of a program.
@@ -34,8 +34,7 @@ pub(crate) fn expect_sizes(module: &Module, sizes: &Sizes, schedule: &mut Schedu
     let observers = Observers::of(module);
     let mut sizes: Vec<Var> = Vec::new();
     for group in module.groups.iter().filter(|group| group.until.is_none()) {
-        let place = schedule.groups.iter_mut().find(|decided| is_of(decided, group));
-        let Some(decided) = place else { continue };
+        let Some(decided) = schedule.decided_mut(group) else { continue };
         let Some(own) = short_axes(group, decided, known) else { continue };
         sizes.extend(own.into_iter().filter(|var| !sizes.contains(var)).collect::<Vec<_>>());
         // What threads share cannot lie in registers of one of them.
@@ -47,15 +46,7 @@ pub(crate) fn expect_sizes(module: &Module, sizes: &Sizes, schedule: &mut Schedu
         let least = needed_windows(group, decided, &dependences, &observers, &facts);
         for ((binding, tensor), least) in group.bindings.iter().zip(&mut decided.tensors).zip(least)
         {
-            let mut elements = Some(1_i64);
-            for (axis, layout) in binding.axes.iter().zip(&tensor.storage) {
-                let extent = &axis.dim.extent;
-                let kept = match layout {
-                    Layout::Mod(width) => Some(*width),
-                    _ => extent.as_constant().or_else(|| known.get(&extent.as_var()?).copied()),
-                };
-                elements = elements.zip(kept).and_then(|(all, kept)| all.checked_mul(kept));
-            }
+            let elements = elements_of(binding, tensor, known);
             let ring = tensor.storage.iter().any(|layout| matches!(layout, Layout::Mod(_)));
             let fits = elements.is_some_and(|elements| elements <= MOST_ON_STACK);
             if ring && fits && !observers.sees_all_of(&binding.name) {
@@ -78,16 +69,31 @@ pub(crate) fn expect_sizes(module: &Module, sizes: &Sizes, schedule: &mut Schedu
 /// Whether other sizes could be expected otherwise: there is a recurrence that may be small.
 pub(crate) fn follows_sizes(module: &Module, schedule: &Schedule) -> bool {
     let small: HashMap<Var, i64> = module.symbols.iter().map(|symbol| (symbol.var, 1)).collect();
-    let decided = |group: &Group| schedule.groups.iter().find(|decided| is_of(decided, group));
     module.groups.iter().filter(|group| group.until.is_none()).any(|group| {
-        decided(group).is_some_and(|decided| short_axes(group, decided, &small).is_some())
+        let decided = schedule.decided(group);
+        decided.is_some_and(|decided| short_axes(group, decided, &small).is_some())
     })
 }
 
-/// Whether something was decided for this group.
-fn is_of(decided: &GroupSchedule, group: &Group) -> bool {
-    let first = group.bindings.first().map(|binding| &binding.name);
-    decided.tensors.first().map(|tensor| &tensor.name) == first
+/// How many elements of a tensor are kept, where that is known.
+fn elements_of(
+    binding: &Binding,
+    tensor: &TensorSchedule,
+    known: &HashMap<Var, i64>,
+) -> Option<i64> {
+    let mut elements = 1_i64;
+    for (number, layout) in tensor.storage.iter().enumerate() {
+        let kept = match layout {
+            Layout::Mod(width) => *width,
+            _ => {
+                let axis = axis_of(&tensor.dimension(number))?;
+                let extent = &binding.axes.get(axis)?.dim.extent;
+                extent.as_constant().or_else(|| known.get(&extent.as_var()?).copied())?
+            }
+        };
+        elements = elements.checked_mul(kept)?;
+    }
+    Some(elements)
 }
 
 type Forms = Vec<(Statement, Form)>;

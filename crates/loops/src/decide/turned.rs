@@ -18,10 +18,7 @@ pub(crate) fn turn_windows(module: &Module, schedule: &mut Schedule) {
     let packed: Vec<_> = packs.map(|pack| pack.tensor.clone()).collect();
     let mut observers = None;
     for group in module.groups.iter().filter(|group| group.until.is_none()) {
-        let first = group.bindings.first().map(|binding| &binding.name);
-        let mut places = schedule.groups.iter_mut();
-        let place = places.find(|decided| decided.tensors.first().map(|t| &t.name) == first);
-        let Some(decided) = place else { continue };
+        let Some(decided) = schedule.decided_mut(group) else { continue };
         let mut changed = decided.clone();
         for (number, tensor) in changed.tensors.iter_mut().enumerate() {
             if is_sideways(tensor, number, &decided.nest) && !packed.contains(&tensor.name) {

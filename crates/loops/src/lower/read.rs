@@ -15,6 +15,7 @@ use einlang_tir::types::{Elem, Ident};
 use super::{Lower, NotLowered, Part, Result};
 use crate::decide::{Extremes, extended, is_order_seen};
 use crate::ir::{Access, Block, BufferId, Condition, Stmt, Subscript};
+use crate::schedule::axis_of;
 
 impl Lower<'_> {
     pub(super) fn read(&mut self, read: &Read, inst: &Inst, out: &mut Vec<Stmt>) -> Result<()> {
@@ -140,11 +141,7 @@ impl Lower<'_> {
     pub(super) fn turned(&self, read: &Read, buffer: BufferId) -> Option<Vec<usize>> {
         let map = self.maps.get(&buffer)?;
         let is_cut = self.segments.contains_key(&read.place.tensor);
-        let axis = |form: &Vec<i64>| {
-            let is_axis = form.iter().filter(|c| **c != 0).eq([&1]);
-            form.iter().position(|c| *c == 1).filter(|_| is_axis)
-        };
-        map.iter().map(axis).collect::<Option<Vec<usize>>>().filter(|_| !is_cut)
+        map.iter().map(|form| axis_of(form)).collect::<Option<Vec<_>>>().filter(|_| !is_cut)
     }
 
     /// The subscripts of a read in the dimensions of a buffer that are not the tensor's axes. There

@@ -12,6 +12,7 @@
 mod replay;
 mod text;
 
+use einlang_tir::module::Group;
 use einlang_tir::order::{Form, Statement};
 use einlang_tir::types::Ident;
 
@@ -114,6 +115,12 @@ impl TensorSchedule {
     }
 }
 
+/// The axis that a linear form of axes consists of.
+pub(crate) fn axis_of(form: &[i64]) -> Option<usize> {
+    let is_axis = form.iter().filter(|c| **c != 0).eq([&1]);
+    form.iter().position(|c| *c == 1).filter(|_| is_axis)
+}
+
 /// Where the points of a tensor are computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Compute {
@@ -156,6 +163,17 @@ impl Schedule {
     /// The schedule of the group that defines a tensor first.
     pub fn group(&self, first: &Ident) -> Option<&GroupSchedule> {
         self.groups.iter().find(|g| g.tensors.first().is_some_and(|t| t.name == *first))
+    }
+
+    /// What was decided for a group of bindings.
+    pub(crate) fn decided(&self, group: &Group) -> Option<&GroupSchedule> {
+        self.group(&group.bindings.first()?.name)
+    }
+
+    /// What was decided for a group of bindings, to change it.
+    pub(crate) fn decided_mut(&mut self, group: &Group) -> Option<&mut GroupSchedule> {
+        let first = &group.bindings.first()?.name;
+        self.groups.iter_mut().find(|g| g.tensors.first().is_some_and(|t| t.name == *first))
     }
 
     /// The schedule of a tensor.
