@@ -12,7 +12,7 @@ use crate::decide::{
     Along, Illegal, Prepared, Sizes, Storage, cut_strips, decide, decide_along_time, divide_cases,
     expect_sizes, find_replays, follows_sizes, fuse_steps, fuse_terms, is_in_one_segment,
     join_points, join_producers, join_rows, narrow_windows, prepare_sweeps, prove_legal,
-    run_extremes, store_functions, stream_sums, turn_windows, widen_sums,
+    round_windows, run_extremes, store_functions, stream_sums, turn_windows, widen_sums,
 };
 use crate::delay::delay_updates;
 use crate::factor::factor_contractions;
@@ -208,6 +208,7 @@ fn decide_whole(
     turn_windows(&module, &mut schedule);
     expect_sizes(&module, &sizes, &mut schedule);
     narrow_windows(&module, &mut schedule);
+    round_windows(&module, &mut schedule);
     Ok((module, schedule, sizes))
 }
 

@@ -6,6 +6,8 @@
 //!
 //! Invariant: only where something is computed changes, and what is kept of it.
 
+use std::collections::HashSet;
+
 use einlang_tir::module::{Binding, Group, Module};
 use einlang_tir::region::InstKind;
 use einlang_tir::types::Ident;
@@ -43,13 +45,14 @@ pub(super) fn store_contractions(module: &Module, schedule: &mut Schedule) {
 /// less than two axes for a tile.
 fn is_read_by_narrow_steps(module: &Module, schedule: &Schedule, name: &Ident) -> bool {
     let mut waiting = vec![name.clone()];
+    let mut seen = HashSet::from([name.clone()]);
     while let Some(name) = waiting.pop() {
         for group in &module.groups {
             for binding in group.bindings.iter().filter(|b| reads(b, &name)) {
                 let Some(decided) = schedule.group(&binding.name) else { continue };
                 let tensor = schedule.tensor(&binding.name);
                 if tensor.is_some_and(|tensor| tensor.compute == Compute::AtReads) {
-                    waiting.push(binding.name.clone());
+                    waiting.extend(seen.insert(binding.name.clone()).then(|| binding.name.clone()));
                 } else if has_narrow_steps(group, binding, &decided.nest) {
                     return true;
                 }

@@ -31,6 +31,11 @@ pub(super) const WAITING: f64 = 4.0;
 pub(super) const TILE_VECTORS: u32 = 2;
 pub(super) const TILE_ROWS: i64 = 12;
 
+/// A result with at most so many rows, of at most so many bytes each, reads its operands a few times only: packing
+/// them would take longer than it saves.
+pub(super) const FEW_ROWS: i64 = 8 * TILE_ROWS;
+pub(super) const SHORT_ROW: i64 = 8 * VECTOR as i64;
+
 /// The rows of an operand that stay in a cache while panels of the other pass by.
 pub(super) const CACHED_ROWS: i64 = 48;
 

@@ -6,6 +6,7 @@
 //! the whole box. What is computed again in segments must be what would be found. Groups that read themselves at data
 //! keep the order that was found where that order decides which of those reads are errors.
 
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 
 use einlang_index::{Domain, Facts};
@@ -182,6 +183,28 @@ pub(super) fn group_is_legal(
     facts: &Facts,
 ) -> bool {
     find_problem(module, group, schedule, observers, facts).is_none()
+}
+
+/// What is read of a module, found when somebody asks for it.
+pub(super) type Asked<'m> = LazyCell<Observers, Box<dyn FnOnce() -> Observers + 'm>>;
+
+/// Changes what was decided for each group but open ones, where the change is legal.
+pub(super) fn change_groups(
+    module: &Module,
+    schedule: &mut Schedule,
+    change: impl Fn(&Group, &mut GroupSchedule, &Asked<'_>),
+) {
+    let observers: Asked<'_> = LazyCell::new(Box::new(|| Observers::of(module)));
+    for group in module.groups.iter().filter(|group| group.until.is_none()) {
+        let Some(decided) = schedule.decided_mut(group) else { continue };
+        let mut changed = decided.clone();
+        change(group, &mut changed, &observers);
+        if changed != *decided
+            && group_is_legal(module, group, &changed, &observers, &module.facts())
+        {
+            *decided = changed;
+        }
+    }
 }
 
 fn find_problem(

@@ -26,6 +26,7 @@
 //! | `steps.rs` | stencils, several steps at a time |
 //! | `known.rs` | nothing: it knows the sizes of a call |
 //! | `narrow.rs` | which windows need one plane less, because a step replaces what it has read |
+//! | `rounded.rs` | which windows of numbers are wider, so that places in them are found at once |
 //! | `turned.rs` | which windows lie with their planes one after the other |
 //! | `small.rs` | which sizes of a call have code of their own |
 //! | `work.rs`, `cost.rs` | what a clause does at a point, and what that costs |
@@ -56,6 +57,7 @@ mod products;
 mod replay;
 mod reuse;
 mod roles;
+mod rounded;
 mod rows;
 mod running;
 mod small;
@@ -97,6 +99,7 @@ pub(crate) use replay::{
     Prepared, end_of_sum, is_about_terms, is_fixed, is_in_one_segment, prepare_sweeps, sum_of,
     sum_over,
 };
+pub(crate) use rounded::round_windows;
 pub use rows::join_rows;
 pub use running::run_extremes;
 pub(crate) use small::{expect_sizes, follows_sizes};

@@ -9,27 +9,22 @@
 use einlang_tir::module::Module;
 use einlang_tir::order::dependences;
 
-use super::legal::group_is_legal;
-use super::windows::{Observers, needed_windows};
+use super::legal::change_groups;
+use super::windows::needed_windows;
 use crate::schedule::{Layout, Nest, Role, Schedule};
 
 /// Narrows the windows of recurrences.
 pub(crate) fn narrow_windows(module: &Module, schedule: &mut Schedule) {
-    let mut observers = None;
-    for group in module.groups.iter().filter(|group| group.until.is_none()) {
-        let Some(decided) = schedule.decided_mut(group) else { continue };
+    change_groups(module, schedule, |group, decided, observers| {
         let is_wide = |layout: &Layout| matches!(layout, Layout::Mod(width) if *width > 1);
         let is_window = decided.tensors.iter().any(|tensor| tensor.storage.iter().any(is_wide));
         let is_steps = matches!(&decided.nest, Nest::Loop { tile: None, role: Role::Seq, .. });
         if !is_window || !is_steps {
-            continue;
+            return;
         }
-        let observers = observers.get_or_insert_with(|| Observers::of(module));
-        let facts = module.facts();
         let dependences = dependences(module, group);
-        let least = needed_windows(group, decided, &dependences, observers, &facts);
-        let mut changed = decided.clone();
-        for (tensor, least) in changed.tensors.iter_mut().zip(least) {
+        let least = needed_windows(group, decided, &dependences, observers, &module.facts());
+        for (tensor, least) in decided.tensors.iter_mut().zip(least) {
             // Numbers, and what lies on the stack, stay in registers in any case.
             if tensor.stack || tensor.storage.len() < 2 {
                 continue;
@@ -40,8 +35,5 @@ pub(crate) fn narrow_windows(module: &Module, schedule: &mut Schedule) {
                 }
             }
         }
-        if changed != *decided && group_is_legal(module, group, &changed, observers, &facts) {
-            *decided = changed;
-        }
-    }
+    });
 }

@@ -10,8 +10,8 @@ use einlang_tir::order::{Form, Statement};
 use einlang_tir::types::Ident;
 
 use super::cost::{
-    AHEAD, BLOCK_OF_TERMS, CACHED_ROWS, CACHED_ROWS_OF_BLOCKS, MOST_FOLDS, TILE_ROWS, TILE_VECTORS,
-    VECTOR,
+    AHEAD, BLOCK_OF_TERMS, CACHED_ROWS, CACHED_ROWS_OF_BLOCKS, FEW_ROWS, MOST_FOLDS, SHORT_ROW,
+    TILE_ROWS, TILE_VECTORS, VECTOR,
 };
 use super::known::Sizes;
 use super::roles::{Lanes, fitting, part_used};
@@ -74,11 +74,18 @@ impl<'m> Tiling<'m> {
             None => lanes.width,
         };
         let row = rows.map(|axis| binding.axes[axis].var);
+        let small = rows.is_some_and(|rows| {
+            let n = |axis: usize| sizes.extent(&binding.axes[axis].dim.extent);
+            let is_short = |n: i64| n.saturating_mul(work.bytes.into()) <= SHORT_ROW;
+            let few = n(rows).is_some_and(|n| n <= FEW_ROWS) && n(lanes.axis).is_some_and(is_short);
+            few && around.is_empty() && binding.axes.len() == 2
+        });
         let mut packed = false;
         if row.is_some() || !around.is_empty() {
             let ahead = rows.map_or(0, |axis| self.ahead(binding, axis));
             let batch = batch_axes(binding, [Some(var), row]);
-            packed = self.pack(work, (var, row), &batch, (width, ahead), decided);
+            let of_next = !small && row.is_some();
+            packed = self.pack(work, (var, row), &batch, (width, ahead, of_next), decided);
         }
         let axis = rows?;
         let n_axes = binding.axes.len();
@@ -111,7 +118,8 @@ impl<'m> Tiling<'m> {
             nest = nested(axis, Some(together), Role::Par, nest);
             if around.is_empty() {
                 let others: Vec<Var> = others.iter().map(|a| binding.axes[*a].var).collect();
-                self.pack_rows(work, (binding.axes[axis].var, var), &others, together, decided);
+                let row = binding.axes[axis].var;
+                self.pack_rows(work, (row, var), &others, (together, !small), decided);
             }
         }
         nest = nested(lanes.axis, Some(i64::from(width)), Role::Par, nest);
@@ -139,18 +147,18 @@ impl<'m> Tiling<'m> {
     }
 
     /// Packs what changes with the lanes and not with the rows, in panels of a width that are fetched
-    /// ahead in so many parts.
+    /// ahead in so many parts; also what lies next to each other in any case, if that is asked for.
     fn pack(
         &self,
         work: &Work,
         (var, row): (Var, Option<Var>),
         batch: &[Var],
-        (width, ahead): (u32, u32),
+        (width, ahead, of_next): (u32, u32, bool),
         decided: &mut GroupSchedule,
     ) -> bool {
         let mut any = false;
         for access in &work.reads {
-            let worth = access.step(var) == Step::Far || row.is_some();
+            let worth = access.step(var) == Step::Far || of_next;
             let found = self.panels(access, var, row).filter(|_| worth);
             let Some((axis, from)) = found else { continue };
             let (tensor, under) = (access.tensor.clone(), n_around(access, axis, batch));
@@ -162,19 +170,21 @@ impl<'m> Tiling<'m> {
     }
 
     /// Packs what changes with the rows and not with the lanes, where the next term lies far away or other
-    /// loops go through it again: rows of a tile then lie next to each other, term after term.
+    /// loops go through it again: rows of a tile then lie next to each other, term after term. Rows that do so in
+    /// any case are packed if that is asked for.
     fn pack_rows(
         &self,
         work: &Work,
         (row, lanes): (Var, Var),
         others: &[Var],
-        width: i64,
+        (width, of_next): (i64, bool),
         decided: &mut GroupSchedule,
     ) {
         for access in &work.reads {
             let far = access.along.is_some_and(|along| access.step(along) == Step::Far);
             let again = others.iter().any(|other| access.step(*other) == Step::Same);
-            let found = self.panels(access, row, Some(lanes)).filter(|_| far || again);
+            let worth = (far || again) && (of_next || access.step(row) != Step::Next);
+            let found = self.panels(access, row, Some(lanes)).filter(|_| worth);
             let Some((axis, from)) = found else { continue };
             let (tensor, under) = (access.tensor.clone(), n_around(access, axis, others));
             add(Pack { tensor, axis, under, from, width, ahead: 0, rows: true }, decided);

@@ -8,31 +8,21 @@
 
 use einlang_tir::module::Module;
 
-use super::legal::group_is_legal;
-use super::windows::Observers;
-use crate::schedule::{Compute, Layout, Nest, Role, Schedule, TensorSchedule};
+use super::legal::change_groups;
+use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule, TensorSchedule};
 
 /// Turns the windows of a schedule whose lanes go along the axis before the last one.
 pub(crate) fn turn_windows(module: &Module, schedule: &mut Schedule) {
     let packs = schedule.groups.iter().flat_map(|group| &group.packs);
     let packed: Vec<_> = packs.map(|pack| pack.tensor.clone()).collect();
-    let mut observers = None;
-    for group in module.groups.iter().filter(|group| group.until.is_none()) {
-        let Some(decided) = schedule.decided_mut(group) else { continue };
-        let mut changed = decided.clone();
-        for (number, tensor) in changed.tensors.iter_mut().enumerate() {
-            if is_sideways(tensor, number, &decided.nest) && !packed.contains(&tensor.name) {
+    change_groups(module, schedule, |_, decided, _| {
+        let GroupSchedule { nest, tensors, .. } = decided;
+        for (number, tensor) in tensors.iter_mut().enumerate() {
+            if is_sideways(tensor, number, nest) && !packed.contains(&tensor.name) {
                 turn(tensor);
             }
         }
-        if changed == *decided {
-            continue;
-        }
-        let observers = observers.get_or_insert_with(|| Observers::of(module));
-        if group_is_legal(module, group, &changed, observers, &module.facts()) {
-            *decided = changed;
-        }
-    }
+    });
 }
 
 /// Whether a tensor has a window along its last axis, and all its lanes go along the one before.
