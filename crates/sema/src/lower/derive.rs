@@ -247,7 +247,7 @@ impl<'p> Lower<'p> {
             return Ok(());
         }
         let is_earlier = !self.is_at_home(of.id) && self.info(of.id).home != Home::Host;
-        if !is_earlier && !follows_itself && self.earlier_imports(by.id).is_empty() {
+        if !is_earlier && !follows_itself && self.earlier_imports(Some(by.id)).is_empty() {
             return Ok(());
         }
         if self.in_region() {

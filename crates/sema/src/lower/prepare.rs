@@ -146,7 +146,7 @@ impl<'p> Lower<'p> {
         self.is_of_host(of, by)
             || self.is_earlier_recurrence(by)
             || self.is_earlier(of)
-            || (self.pending.is_some() && !self.earlier_imports(by).is_empty())
+            || (self.pending.is_some() && !self.earlier_imports(Some(by)).is_empty())
     }
 
     fn is_earlier(&self, id: TensorId) -> bool {

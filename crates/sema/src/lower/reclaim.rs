@@ -28,10 +28,10 @@ impl<'p> Lower<'p> {
             self.import(by)?;
             self.reclaim_one(by, &mut front)?;
         }
-        let mut open = self.earlier_imports(by);
-        while let Some(id) = open.pop() {
-            self.reclaim_one(id, &mut front)?;
-            open = self.earlier_imports(by);
+        self.reclaim_earlier(Some(by), &mut front)?;
+        // A request among them may be about a path that leads through the parameter.
+        if front.iter().any(asks) {
+            self.reclaim_earlier(None, &mut front)?;
         }
         if !front.is_empty() {
             // What was taken in for an earlier request may be read now, and the other way round.
@@ -42,8 +42,16 @@ impl<'p> Lower<'p> {
         Ok(())
     }
 
-    /// What the module takes from earlier ones.
-    pub(super) fn earlier_imports(&mut self, by: TensorId) -> Vec<TensorId> {
+    /// Takes in what the module takes from earlier ones, but for one tensor.
+    fn reclaim_earlier(&mut self, but: Option<TensorId>, front: &mut Vec<Group>) -> R<()> {
+        while let Some(id) = self.earlier_imports(but).pop() {
+            self.reclaim_one(id, front)?;
+        }
+        Ok(())
+    }
+
+    /// What the module takes from earlier ones, but for one tensor.
+    pub(super) fn earlier_imports(&mut self, but: Option<TensorId>) -> Vec<TensorId> {
         let module = self.module();
         let ids: Vec<TensorId> = self.modules[module].imports.keys().copied().collect();
         let mut earlier: Vec<TensorId> = ids
@@ -51,7 +59,7 @@ impl<'p> Lower<'p> {
             .filter(|id| {
                 let (home, elem) = (self.info(*id).home, self.info(*id).elem);
                 // No derivative leads through a condition.
-                *id != by
+                Some(*id) != but
                     && elem != Elem::Bool
                     && matches!(home, Home::Module(home) if home != module)
             })
@@ -411,6 +419,15 @@ impl<'p> Lower<'p> {
         }
         Ok(self.extreme(mapped, largest))
     }
+}
+
+/// Whether something in a group is a derivative.
+fn asks(group: &Group) -> bool {
+    let mut found = false;
+    for region in group.regions() {
+        region.for_each_inst(&mut |inst| found |= matches!(inst.kind, InstKind::Deriv { .. }));
+    }
+    found
 }
 
 /// The axis of which a symbol is the length, which is known when the recurrence has ended.

@@ -56,7 +56,10 @@ impl Host<'_> {
         copies: &'c [(Ident, Ident)],
     ) -> Option<&'c Ident> {
         let origin = self.origins.get(module).unwrap_or(module);
-        copies.iter().find(|copy| copy.0 == *origin).map(|copy| &copy.1)
+        let copy = copies.iter().find(|copy| copy.0 == *origin).map(|copy| &copy.1)?;
+        // What nobody reads there is left out of a module.
+        let found = self.program.modules.iter().find(|of| of.name == module.as_str())?;
+        found.bindings().any(|binding| binding.name == *copy).then_some(copy)
     }
 
     /// Whether an instruction runs such a module.
