@@ -118,7 +118,7 @@ impl Llvm {
         if self.in_turns {
             return None;
         }
-        let key = format!("costs of threads\n{} {}", n_processors(), optimise::target().ok()?);
+        let key = costs_key()?;
         let kept = self.recall(&key).and_then(|text| String::from_utf8(text).ok());
         kept.and_then(|text| ThreadCosts::parse(&text)).or_else(|| {
             let measured = ThreadCosts::measure(self.session().ok()?.pool())?;
@@ -309,6 +309,11 @@ fn beside(key: &str) -> String {
     format!("{} {}\n{key}", env!("CARGO_PKG_VERSION"), env!("EINLANG_PLANS"))
 }
 
+/// The key of what threads cost on this computer.
+fn costs_key() -> Option<String> {
+    Some(format!("costs of threads\n{} {}", n_processors(), optimise::target().ok()?))
+}
+
 /// How many threads compile one kernel.
 fn n_compilers() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get).min(MOST_SHARES)
@@ -334,4 +339,27 @@ fn symbol(key: &str) -> String {
 /// The key of the code that is made quickly.
 fn quick_key(key: &str) -> String {
     format!("quick\n{key}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_threads_cost_is_kept_and_damage_is_measured_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let llvm = || Llvm::with_cache(Cache::new(folder.path().join("kept"), 1 << 20));
+        let key = costs_key().expect("a target");
+        let kept = ThreadCosts::parse("2048 4096").expect("costs");
+        llvm().keep(&key, kept.text().as_bytes());
+        assert_eq!(llvm().thread_costs(), Some(kept));
+        llvm().keep(&key, b"neither of them");
+        let measured = llvm().thread_costs();
+        let found = llvm().recall(&key).and_then(|text| String::from_utf8(text).ok());
+        // One processor alone has no threads to wait for.
+        if n_processors() > 1 {
+            assert!(measured.is_some());
+            assert_eq!(found.and_then(|text| ThreadCosts::parse(&text)), measured);
+        }
+    }
 }

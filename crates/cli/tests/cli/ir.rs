@@ -104,3 +104,25 @@ fn threads_are_a_small_number() {
         Sandbox::new().transcript(name, &args).ends_with(2);
     }
 }
+
+#[test]
+fn what_a_tile_needs_after_its_sum_is_fetched_before_it() {
+    if !cfg!(feature = "native") {
+        return;
+    }
+    let n_fetched = |beside: &str| {
+        let text = format!(
+            "let a[i in 0..60, k in 0..200] = ((i + k) % 7) as f32;
+             let b[k in 0..200, j in 0..64] = ((2 * k + j) % 5) as f32;
+             let c[i in 0..60, j in 0..64] = ((i * j) % 9) as f32;
+             let y[i in 0..60, j in 0..64] = {beside} + sum[k](a[i, k] * b[k, j]);
+             print(sum[i, j](y[i, j] * c[i, j]));\n"
+        );
+        let sandbox = Sandbox::with("tiles.ein", &text);
+        let args = ["ir", "tiles.ein", "--after", "llvm"];
+        sandbox.einlang(&args).ends_with(0).stdout.matches("call void @llvm.prefetch").count()
+    };
+    // Places that are stored to, and elements that are combined with sums.
+    let (stored, both) = (n_fetched("1.0"), n_fetched("c[i, j]"));
+    assert!(0 < stored && stored < both, "{stored} and {both}");
+}

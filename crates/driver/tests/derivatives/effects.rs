@@ -7,7 +7,7 @@ use einlang_testkit::generate::Source;
 use einlang_tir::passes::Mode;
 
 use super::program::{Made, program};
-use super::{build, n_programs, numbers, run, words};
+use super::{agree, build, largest, n_programs, numbers, run, words};
 
 /// Functions that print and give back what they take.
 const TOLD: &str = "fn told0(x: f64) -> f64 { print(\"told\"); x * 1.0 }\n\
@@ -103,12 +103,9 @@ fn check(seed: u64) -> usize {
     });
     let [plain, printed] = &values;
     assert_eq!(plain.len(), printed.len(), "seed {seed}\n{told}");
-    // Entries may be small: what counts is how large the others are.
-    let largest =
-        plain.iter().filter(|a| a.is_finite()).fold(0.0, |most: f64, a| most.max(a.abs()));
     for (at, (a, b)) in plain.iter().zip(printed).enumerate() {
-        let fits = (a - b).abs() <= 1e-7 * largest || a.is_nan() && b.is_nan() || a == b;
-        assert!(fits, "{a}, printed {b} at {at}, seed {seed}\n{told}");
+        let agree = agree(*a, *b, largest(plain));
+        assert!(agree, "{a}, printed {b} at {at}, seed {seed}\n{told}");
     }
     plain.iter().filter(|entry| **entry != 0.0).count()
 }
