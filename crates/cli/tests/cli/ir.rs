@@ -126,3 +126,23 @@ fn what_a_tile_needs_after_its_sum_is_fetched_before_it() {
     let (stored, both) = (n_fetched("1.0"), n_fetched("c[i, j]"));
     assert!(0 < stored && stored < both, "{stored} and {both}");
 }
+
+#[test]
+fn short_steps_are_written_out_and_fetched_for() {
+    if !cfg!(feature = "native") {
+        return;
+    }
+    let sandbox = Sandbox::with(
+        "filter.ein",
+        "fn filtered(x: [f64; N]) -> f64 {
+             let y[t in 0..N] = 0.5 * y[t - 1 else 0.0] + 0.25 * y[t - 5 else 0.0] + x[t];
+             y[N - 1]
+         }
+         let x[t in 0..1000] = (t % 17) as f64 / 16.0;
+         print(filtered(x));\n",
+    );
+    let text = sandbox.einlang(&["ir", "filter.ein", "--after", "llvm"]).ends_with(0).stdout;
+    // Eight steps of two products each, and the last ones one by one.
+    assert!(text.matches("call double @llvm.fma.f64").count() >= 18, "{text}");
+    assert_eq!(text.matches("call void @llvm.prefetch").count(), 1, "{text}");
+}

@@ -14,6 +14,7 @@
 //! | `math.rs` | elementary functions |
 //! | `fold.rs`, `sums.rs`, `keys.rs` | folds, sums in pairs, reductions by keys |
 //! | `lanes/` | loops whose rounds are lanes of vectors |
+//! | `steps.rs` | short steps of recurrences, several written out |
 //! | `short.rs`, `spare.rs` | loops and folds that are written out; what is not, where code is made quickly |
 //! | `piece.rs` | the nests of large kernels, which are functions of their own |
 //! | `team.rs`, `estimate.rs` | what threads run together, and how much work it is |
@@ -37,6 +38,7 @@ mod scopes;
 mod service;
 mod short;
 mod spare;
+mod steps;
 mod stmt;
 mod sums;
 mod taken;

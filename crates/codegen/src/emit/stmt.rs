@@ -10,6 +10,7 @@ use inkwell::basic_block::BasicBlock;
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue};
 
 use super::lanes::has_lanes;
+use super::steps::STEPS;
 use super::{Emit, Result};
 use crate::frame::{Call, Field};
 
@@ -241,6 +242,24 @@ impl<'c> Emit<'c, '_> {
 
     /// The rounds of a loop from one to another.
     fn rounds_between(&mut self, of: &Loop, lo: IntValue<'c>, hi: IntValue<'c>) -> Result<()> {
+        if !self.has_short_steps(of) {
+            return self.rounds_together(of, lo, hi, 1);
+        }
+        let n_rounds = self.builder.build_int_nsw_sub(hi, lo, "rounds")?;
+        let rest = self.builder.build_int_signed_rem(n_rounds, self.i64(STEPS), "rest")?;
+        let whole = self.builder.build_int_nsw_sub(hi, rest, "whole")?;
+        self.rounds_together(of, lo, whole, STEPS)?;
+        self.rounds_together(of, whole, hi, 1)
+    }
+
+    /// The rounds of a loop from one to another, of which so many are written out.
+    fn rounds_together(
+        &mut self,
+        of: &Loop,
+        lo: IntValue<'c>,
+        hi: IntValue<'c>,
+        n: i64,
+    ) -> Result<()> {
         let range = &of.range;
         let var = self.var_slot(range.var)?;
         let (before, top) = (self.block("before"), self.block("round"));
@@ -262,6 +281,14 @@ impl<'c> Emit<'c, '_> {
         match (&of.until, &open) {
             (Some(until), Some(open)) => self.open_round(of, until, open, var, end)?,
             _ => self.behind(of)?,
+        }
+        for at in 1..n {
+            if at == 1 {
+                self.fetch_for_steps(of)?;
+            }
+            let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
+            self.builder.build_store(var, self.add(index, self.i64(1))?)?;
+            self.behind(of)?;
         }
         self.round = round;
         self.before.remove(&range.var);

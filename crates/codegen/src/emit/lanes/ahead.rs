@@ -76,7 +76,12 @@ impl<'c> Emit<'c, '_> {
     }
 
     /// Fetches the line of memory at an address into a cache, to be read or to be stored to.
-    pub(super) fn prefetch(&self, place: IntValue<'c>, stored: bool, cache: u64) -> Result<()> {
+    pub(in crate::emit) fn prefetch(
+        &self,
+        place: IntValue<'c>,
+        stored: bool,
+        cache: u64,
+    ) -> Result<()> {
         let pointer = self.context.ptr_type(Default::default());
         let place = self.builder.build_int_to_ptr(place, pointer, "ahead")?;
         let number = |value: u64| self.context.i32_type().const_int(value, false).into();
