@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 
-/// How often a thread looks before it sleeps, some microseconds.
-const LOOKS: u32 = 400;
+/// How often a thread without work looks before it sleeps, a part of a millisecond.
+pub(super) const LOOKS_IDLE: u32 = 4_000;
 
 /// A number that only grows until it begins again, and those that sleep until it does.
 #[derive(Debug, Default)]
@@ -46,15 +46,19 @@ impl Gate {
         }
     }
 
-    /// Waits until something holds of the number. Where there are more threads than processors,
-    /// looking only keeps the others from running.
-    pub(super) fn wait(&self, patient: bool, holds: impl Fn(u64) -> bool) {
-        for _ in 0..if patient { LOOKS } else { 1 } {
+    /// Waits until something holds of the number, and sleeps after so many looks. False if it slept.
+    pub(super) fn wait(&self, looks: u32, holds: impl Fn(u64) -> bool) -> bool {
+        for _ in 0..looks {
             if holds(self.value()) {
-                return;
+                return true;
             }
             std::hint::spin_loop();
         }
+        self.sleep(holds);
+        false
+    }
+
+    fn sleep(&self, holds: impl Fn(u64) -> bool) {
         let Ok(mut guard) = self.lock.lock() else { return self.look(holds) };
         self.n_asleep.fetch_add(1, Ordering::SeqCst);
         while !holds(self.value()) {

@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
 pub use self::costs::ThreadCosts;
-use self::gate::Gate;
+use self::gate::{Gate, LOOKS_IDLE};
 pub use self::team::Team;
 
 /// What each thread of a team does, with its number.
@@ -120,7 +120,7 @@ impl Pool {
         }
         shared.begun.advance();
         let done = take_part(&work, &team, 0);
-        shared.ended.wait(n_threads <= n_processors(), |now| now != ended);
+        team.wait(&shared.ended, |now| now != ended);
         if let Ok(mut current) = shared.current.lock() {
             *current = None;
         }
@@ -166,7 +166,8 @@ fn take_part(work: &Work, team: &Team, number: usize) -> thread::Result<()> {
 /// The life of a thread: it takes part in every piece of work that is large enough for it.
 fn serve(shared: &Shared, number: usize, mut seen: u64) {
     loop {
-        shared.begun.wait(number < n_processors(), |now| now != seen);
+        let looks = if number < n_processors() { LOOKS_IDLE } else { 1 };
+        shared.begun.wait(looks, |now| now != seen);
         seen = shared.begun.value();
         if shared.closed.load(Ordering::SeqCst) {
             return;

@@ -1,12 +1,20 @@
 //! Threads that run one piece of work together, and where they wait for each other.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use super::gate::Gate;
 use super::shares::Shares;
 use super::spread::Spread;
 use super::turns::Turns;
+
+/// How often a thread of a team looks before it sleeps, at first: some milliseconds, since all others are at work and
+/// waking up may take longer than all that. Where there are more threads than processors it only keeps the others from
+/// running.
+const MOST_LOOKS: u32 = 100_000;
+
+/// And at least, some microseconds.
+const LEAST_LOOKS: u32 = 400;
 
 /// The threads of one piece of work.
 #[derive(Debug)]
@@ -16,7 +24,8 @@ pub struct Team {
     stopped: AtomicBool,
     /// Counts how often everybody was there.
     met: Gate,
-    patient: bool,
+    /// How often threads look before they sleep.
+    looks: AtomicU32,
     /// How far each thread is in a wave.
     reached: Box<[Gate]>,
     /// What is left of loops whose rounds are taken.
@@ -35,7 +44,16 @@ impl Team {
         let reached = (0..n_threads).map(|_| Gate::default()).collect();
         let (met, shares) = (Gate::default(), Shares::new(n_threads));
         let spread = (patient && n_threads > 1).then(|| Spread::new(n_threads));
-        Team { n_threads, n_waiting, stopped, met, patient, reached, shares, spread, turns }
+        let looks = AtomicU32::new(if patient { MOST_LOOKS } else { 1 });
+        Team { n_threads, n_waiting, stopped, met, looks, reached, shares, spread, turns }
+    }
+
+    /// Waits at a gate. Looking in vain means that somebody else uses the processors, and is done less then.
+    pub(super) fn wait(&self, gate: &Gate, holds: impl Fn(u64) -> bool) {
+        let looks = self.looks.load(Ordering::Relaxed);
+        if !gate.wait(looks, holds) {
+            self.looks.fetch_min((looks / 2).max(LEAST_LOOKS.min(looks)), Ordering::Relaxed);
+        }
     }
 
     /// How many threads there are.
@@ -73,7 +91,7 @@ impl Team {
             self.n_waiting.store(0, Ordering::SeqCst);
             self.met.advance();
         } else {
-            self.met.wait(self.patient, |now| now != met || self.is_stopped());
+            self.wait(&self.met, |now| now != met || self.is_stopped());
         }
         self.settle(number);
         self.turn(met + 1, number);
@@ -96,7 +114,7 @@ impl Team {
         let before = self.reached.get((number + n_threads - 1) % n_threads);
         if let (Some(before), Some(row)) = (before, row.checked_sub(1)) {
             let far = passed(row, point);
-            before.wait(self.patient, |now| now >= far || self.is_stopped());
+            self.wait(before, |now| now >= far || self.is_stopped());
         }
         !self.is_stopped()
     }
@@ -141,4 +159,31 @@ impl Team {
 fn passed(row: u64, point: i64) -> u64 {
     let point = point.clamp(i64::from(i32::MIN), i64::from(i32::MAX - 1)) - i64::from(i32::MIN);
     (row << 32) + point as u64 + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looking_in_vain_is_done_less() {
+        let (gate, n_looks) = (Gate::default(), AtomicU32::new(0));
+        // What is waited for holds after so many looks.
+        let holds_after = |n: u32| {
+            n_looks.store(0, Ordering::Relaxed);
+            let n_looks = &n_looks;
+            move |_| n_looks.fetch_add(1, Ordering::Relaxed) >= n
+        };
+        let team = Team::new(2, true, false);
+        team.wait(&gate, holds_after(MOST_LOOKS - 1));
+        assert_eq!(team.looks.load(Ordering::Relaxed), MOST_LOOKS);
+        for at in 1..20 {
+            team.wait(&gate, holds_after(MOST_LOOKS));
+            let expected = (MOST_LOOKS >> at).max(LEAST_LOOKS);
+            assert_eq!(team.looks.load(Ordering::Relaxed), expected);
+        }
+        let crowd = Team::new(2, false, false);
+        crowd.wait(&gate, holds_after(1));
+        assert_eq!(crowd.looks.load(Ordering::Relaxed), 1);
+    }
 }

@@ -27,7 +27,7 @@ impl Turns {
     /// Waits for the turn of a thread between two barriers, or until nobody waits any more.
     pub(super) fn wait(&self, phase: u64, number: usize, is_stopped: impl Fn() -> bool) {
         let turn = phase * self.n_threads + self.place(phase, number as u64);
-        self.over.wait(false, |over| over >= turn || is_stopped());
+        self.over.wait(1, |over| over >= turn || is_stopped());
     }
 
     /// Ends a turn.
