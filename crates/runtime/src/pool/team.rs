@@ -178,7 +178,7 @@ mod tests {
         team.wait(&gate, holds_after(MOST_LOOKS - 1));
         assert_eq!(team.looks.load(Ordering::Relaxed), MOST_LOOKS);
         for at in 1..20 {
-            team.wait(&gate, holds_after(MOST_LOOKS));
+            team.wait(&gate, holds_after(team.looks.load(Ordering::Relaxed)));
             let expected = (MOST_LOOKS >> at).max(LEAST_LOOKS);
             assert_eq!(team.looks.load(Ordering::Relaxed), expected);
         }
