@@ -3,9 +3,6 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 
-/// How often a thread without work looks before it sleeps, a part of a millisecond.
-pub(super) const LOOKS_IDLE: u32 = 4_000;
-
 /// A number that only grows until it begins again, and those that sleep until it does.
 #[derive(Debug, Default)]
 pub(super) struct Gate {

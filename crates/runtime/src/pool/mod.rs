@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
 pub use self::costs::ThreadCosts;
-use self::gate::{Gate, LOOKS_IDLE};
+use self::gate::Gate;
 pub use self::team::Team;
 
 /// What each thread of a team does, with its number.
@@ -162,6 +162,9 @@ fn take_part(work: &Work, team: &Team, number: usize) -> thread::Result<()> {
     team.end();
     done
 }
+
+/// How often a thread without work looks for some before it sleeps, a part of a millisecond.
+const LOOKS_IDLE: u32 = 4_000;
 
 /// The life of a thread: it takes part in every piece of work that is large enough for it.
 fn serve(shared: &Shared, number: usize, mut seen: u64) {
