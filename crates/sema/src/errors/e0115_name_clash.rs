@@ -18,6 +18,15 @@ pub(crate) fn member_clash(name: &str, span: Span, first: Span) -> Diagnostic {
         .with_help("give each its own name")
 }
 
+/// A second rule for one function.
+pub(crate) fn second_rule(name: &str, span: Span, first: Span) -> Diagnostic {
+    Diagnostic::error(Code::E0115, format!("`{name}` has two rules"), span, "the second one")
+        .with_label(first, "the first one")
+        .with_help(
+            "keep one of them: a forward rule and one with `from` serve both directions alike",
+        )
+}
+
 /// Two `use p::*` that bring the same name.
 pub(crate) fn glob_clash(name: &str, span: Span, first: Span) -> Diagnostic {
     Diagnostic::error(

@@ -24,6 +24,23 @@ pub(crate) fn wrong_result(wanted: &str, found: &str, span: Span, declared: Span
     .with_label(declared, format!("the result is declared as `{wanted}`"))
 }
 
+/// The value of a forward rule, which is not of the type of its function's result.
+pub(crate) fn wrong_tangent(name: &str, wanted: &str, found: &str, span: Span) -> Diagnostic {
+    let message = format!("`{name}` gives `{wanted}`, but its rule gives `{found}`");
+    Diagnostic::error(Code::E0402, message, span, format!("this is `{found}`")).with_help(format!(
+        "a rule gives the change of the result, a value of its type: here `{wanted}`"
+    ))
+}
+
+/// The value of a reverse rule, which is not one cotangent per parameter.
+pub(crate) fn wrong_cotangents(name: &str, wanted: &str, found: &str, span: Span) -> Diagnostic {
+    let message = format!("the parameters of `{name}` are `{wanted}`, but its rule gives `{found}`");
+    Diagnostic::error(Code::E0402, message, span, format!("this is `{found}`")).with_help(
+        "a rule with `from` gives one value for each parameter, of its type; several as a tuple: \
+         `(…, …)`",
+    )
+}
+
 /// A recursive function whose branches give different types.
 pub(crate) fn result_changes(known: &str, found: &str, span: Span) -> Diagnostic {
     Diagnostic::error(
@@ -269,6 +286,27 @@ pub(crate) fn extent_differs(
     .with_help(format!(
         "write `{found}` for this axis in the type, `?` for any extent, or give a value of extent {wanted}"
     ))
+}
+
+/// What a rule gives has another extent than what it is the change of.
+pub(crate) fn rule_extent(
+    name: &str,
+    axis: usize,
+    found: &str,
+    wanted: (&str, &str),
+    span: Span,
+) -> Diagnostic {
+    let (of, wanted) = wanted;
+    Diagnostic::error(
+        Code::E0402,
+        format!(
+            "axis {axis} of what the rule of `{name}` gives has extent {found}, but that of {of} is \
+             {wanted}"
+        ),
+        span,
+        format!("extent {found}"),
+    )
+    .with_help(format!("a rule gives a value with the shape of {of}"))
 }
 
 /// Arguments with which an extent in the function is known to differ from what its type says.

@@ -211,6 +211,55 @@ fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
+/// `@fn f(x, y) { … }` for a function with other parameters.
+pub(crate) fn rule_arity(
+    name: &str,
+    wanted: &[String],
+    found: usize,
+    span: Span,
+    declared: Span,
+) -> Diagnostic {
+    let plural = |n: usize| if n == 1 { "parameter" } else { "parameters" };
+    let n_wanted = wanted.len();
+    Diagnostic::error(
+        Code::E0403,
+        format!(
+            "`{name}` has {n_wanted} {}, but its rule has {found} {}",
+            plural(n_wanted),
+            plural(found)
+        ),
+        span,
+        format!("a rule with {found} {}", plural(found)),
+    )
+    .with_label(declared, "the function is declared here")
+    .with_help(format!(
+        "a rule has the parameters of its function: `@fn {name}({})`",
+        wanted.join(", ")
+    ))
+}
+
+/// `@fn k(x) { … }` where `k` is a value.
+pub(crate) fn rule_of_no_function(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0403,
+        format!("`{name}` is not declared with `fn`, so it cannot have a rule"),
+        span,
+        "not a function that is declared",
+    )
+    .with_help(format!("declare it as a function: `fn {name}(…) {{ … }}`"))
+}
+
+/// `@fn sin(x) { … }`
+pub(crate) fn rule_of_builtin(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0403,
+        format!("`{name}` is built in and has its derivative already"),
+        span,
+        "a rule for a function that is built in",
+    )
+    .with_help(format!("give the rule to a function of your own that calls `{name}`, and call that"))
+}
+
 /// A call of a library function that goes wrong inside, for arguments of these types.
 pub(crate) fn library_call(name: &str, types: &str, span: Span, inner: &Diagnostic) -> Diagnostic {
     Diagnostic::error(

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `bindings.rs`, `scope.rs` | the stack of scopes and the order of look-up |
 //! | `items.rs` | functions, rules, structs, enums, constants, inputs |
+//! | `rules.rs` | which functions rules are for |
 //! | `statements.rs` | blocks, `let`, clauses, `for` |
 //! | `entries.rs` | the entries of a session |
 //! | `clauses.rs` | clauses that come too late, functions that are called too early |
@@ -25,6 +26,7 @@ mod items;
 mod literals;
 mod operators;
 mod patterns;
+mod rules;
 mod scope;
 mod statements;
 mod types;
@@ -68,6 +70,7 @@ pub(crate) fn resolve(cx: &mut Context, loaded: &Loaded, collected: Collected<'_
         }
     }
     clauses::report_early_calls(cx, &captures);
+    rules::report(cx);
 }
 
 /// Resolves one module.

@@ -93,9 +93,27 @@ impl<'p> Analyser<'p> {
         }
         let call = Call { id, given };
         let ret = self.instances[id.index()].ret.clone();
-        let result = self.translated(expr, &call, &ret, &mut Vec::new());
+        let source = Source::Expr(self.cur, expr);
+        let result = self.translated(source, &call, &ret, &mut Vec::new());
         self.check_call(expr, &call);
         result
+    }
+
+    /// The shape of an instance's value for these arguments, without the tests of a call; what they
+    /// do not tell comes from `source`. None while the instance is being walked.
+    pub(super) fn value_for(
+        &mut self,
+        source: Source,
+        id: InstanceId,
+        given: &[Shape],
+    ) -> Option<Shape> {
+        self.analyse_instance(id);
+        if self.states[id.index()] != State::Done {
+            return None;
+        }
+        let given: Vec<Option<Shape>> = given.iter().cloned().map(Some).collect();
+        let ret = self.instances[id.index()].ret.clone();
+        Some(self.translated(source, &Call { id, given: &given }, &ret, &mut Vec::new()))
     }
 
     /// The value in the caller's symbols, where it has one.
@@ -134,9 +152,10 @@ impl<'p> Analyser<'p> {
         substituted(&value, &|var| with.get(&var).cloned())
     }
 
+    /// A shape in the caller's symbols; axes that cannot be told are those of `source`.
     fn translated(
         &mut self,
-        expr: ExprId,
+        source: Source,
         call: &Call<'_>,
         shape: &Shape,
         path: &mut Path,
@@ -162,7 +181,7 @@ impl<'p> Analyser<'p> {
                 let mut result = Vec::with_capacity(parts.len());
                 for (position, part) in parts.iter().enumerate() {
                     path.push(position);
-                    result.push(self.translated(expr, call, part, path));
+                    result.push(self.translated(source, call, part, path));
                     path.pop();
                 }
                 Shape::Record(result)
@@ -174,10 +193,10 @@ impl<'p> Analyser<'p> {
                     let known = self.in_caller(call, extent);
                     axes.push(match known {
                         Some(extent) => self.facts.simplified(&extent),
-                        None => self.fresh_axis(Source::Expr(self.cur, expr), path, axis, n_axes),
+                        None => self.fresh_axis(source, path, axis, n_axes),
                     });
                 }
-                let element = self.translated(expr, call, element, path);
+                let element = self.translated(source, call, element, path);
                 Shape::tensor(axes, element)
             }
         }

@@ -69,10 +69,14 @@ impl<'p> Analyser<'p> {
         {
             self.inputs_of(id);
         }
+        let wanted = self.typed_here().rule_of.and_then(|of| self.shape_of_rule(of));
         let found = match value {
             Some(value) => self.closed(|cx| cx.eval(value)),
             None => Shape::Opaque,
         };
+        if let (Some(wanted), Some(value)) = (wanted, value) {
+            self.check_rule(&found, &wanted, value);
+        }
         let found = match (ret, value) {
             (Some(ret), Some(value)) => {
                 let span = self.tail_span(value);

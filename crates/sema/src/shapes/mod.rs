@@ -18,7 +18,7 @@
 //! | `frame.rs`, `scopes.rs`, `solve.rs`, `judge.rs` | indices and reads, solving, what becomes of the answers |
 //! | `instances.rs`, `annotations.rs`, `fresh.rs`, `names.rs` | functions, written types, unknown values, names |
 //! | `expressions.rs`, `integers.rs`, `branches.rs`, `lists.rs`, `patterns.rs` | expressions |
-//! | `calls.rs`, `builtins.rs`, `derivatives.rs` | calls |
+//! | `calls.rs`, `builtins.rs`, `derivatives.rs`, `rules.rs` | calls, derivatives and their rules |
 //! | `access.rs`, `reductions.rs` | brackets |
 //! | `blocks.rs`, `clauses.rs`, `groups.rs`, `agree.rs` | statements and indexed definitions |
 //! | `given.rs` | bindings of which a session has the values |
@@ -53,6 +53,7 @@ mod recurrence;
 mod reductions;
 mod result;
 mod reveal;
+mod rules;
 mod scopes;
 mod solve;
 mod symbols;

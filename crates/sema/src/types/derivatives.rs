@@ -10,6 +10,7 @@ use super::effects::Pure;
 use super::instances::{InstanceId, Key};
 use super::operators::Leaf;
 use super::ty::Ty;
+use crate::errors;
 use crate::hir::*;
 
 impl Checker<'_> {
@@ -118,8 +119,54 @@ impl Checker<'_> {
             local.kind == LocalKind::Let && self.name(local.name.name) == "result"
         });
         if let Some((local, _)) = result {
-            self.at(id).locals.insert(local, ret);
+            self.at(id).locals.insert(local, ret.clone());
         }
+        self.at(id).rule_of = Some(target);
+        self.at(id).ret = match rule.reverse {
+            false => ret,
+            true => cotangents(&self.at(target).params),
+        };
         self.type_instance(id);
+    }
+
+    /// The value of a rule: the change of the result, or one cotangent per parameter.
+    pub(super) fn check_rule(&mut self, value: ExprId) -> Ty {
+        let wanted = self.work().ret.clone();
+        let found = self.infer_hinted(value, Some(&wanted));
+        self.type_idle_closures();
+        if self.join(&wanted, &found).is_none() {
+            let (shown, got) = (self.show(&wanted), self.show(&found));
+            let span = self.tail_span(value);
+            let (name, reverse) = self.rule_here();
+            self.report(match reverse {
+                false => errors::wrong_tangent(&name, &shown, &got, span),
+                true => errors::wrong_cotangents(&name, &shown, &got, span),
+            });
+        }
+        wanted
+    }
+
+    /// What is written for a parameter of a rule must be what the function takes.
+    pub(super) fn fit_rule_param(&mut self, param: &Param, given: &Ty) {
+        if let (Some(ty), Some(_)) = (&param.ty, self.work().rule_of) {
+            self.fitted(ty, given, param.pattern.span);
+        }
+    }
+
+    /// The function whose rule the current instance is, and whether that is the reverse one.
+    fn rule_here(&self) -> (String, bool) {
+        let Owner::Def(def) = self.body().owner else { return (String::new(), false) };
+        let def = self.program.def(def);
+        let reverse = matches!(&def.kind, DefKind::Rule(rule) if rule.reverse);
+        (self.name(def.name.name).to_owned(), reverse)
+    }
+}
+
+/// What a reverse rule gives: one cotangent per parameter that is no function.
+fn cotangents(params: &[Ty]) -> Ty {
+    let spoken = params.iter().filter(|ty| !matches!(ty, Ty::Fn(_)));
+    match &spoken.cloned().collect::<Vec<Ty>>()[..] {
+        [one] => one.clone(),
+        all => Ty::Tuple(all.to_vec()),
     }
 }

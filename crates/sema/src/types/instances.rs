@@ -60,6 +60,8 @@ pub(super) enum State {
 pub(super) struct Work {
     pub(super) body: BodyId,
     pub(super) lambda: Option<ClosureId>,
+    /// The function whose rule this is.
+    pub(super) rule_of: Option<InstanceId>,
     pub(super) parent: Option<InstanceId>,
     pub(super) args: Vec<Option<Ty>>,
     pub(super) params: Vec<Ty>,
@@ -91,6 +93,7 @@ impl Work {
         Work {
             body: key.body,
             lambda: key.lambda,
+            rule_of: None,
             parent: key.parent,
             args: key.args.clone(),
             params: Vec::new(),
@@ -262,6 +265,7 @@ impl Checker<'_> {
         let Some(value) = body.value else { return Ty::unit() };
         match (&body.ret, self.work().declared) {
             (Some(ret), true) => self.check_result(value, ret),
+            _ if self.work().rule_of.is_some() => self.check_rule(value),
             _ => {
                 let found = self.infer(value);
                 self.type_idle_closures();
@@ -287,7 +291,10 @@ impl Checker<'_> {
         for (index, param) in body.params.iter().enumerate() {
             let given = args.get(index).cloned().flatten();
             let ty = match given {
-                Some(ty) => ty,
+                Some(ty) => {
+                    self.fit_rule_param(param, &ty);
+                    ty
+                }
                 None => self.param_without_argument(param),
             };
             self.bind_pattern(&param.pattern, &ty);

@@ -28,6 +28,8 @@ pub struct Instance {
     pub body: BodyId,
     /// The lambda whose inside this is; its expressions belong to the body.
     pub lambda: Option<ClosureId>,
+    /// The function whose rule this is.
+    pub rule_of: Option<InstanceId>,
     /// The instance that captured bindings belong to.
     pub parent: Option<InstanceId>,
     /// The types of the parameters.
@@ -153,6 +155,7 @@ impl Checker<'_> {
         Instance {
             body: work.body,
             lambda: work.lambda,
+            rule_of: work.rule_of.and_then(new),
             parent: work.parent.and_then(new),
             params: work.params.iter().map(&settle).collect(),
             generics: work.generics.iter().map(&settle).collect(),
