@@ -1,6 +1,6 @@
 //! Calls and blocks: what they compute on the way is written in lines before.
 
-use super::math::Math;
+use super::math::{Math, is_short};
 use super::scope::{Meaning, Scope, Writer};
 use crate::hir::*;
 use crate::types::InstanceId;
@@ -25,6 +25,8 @@ impl<'p> Writer<'p> {
         self.open.pop();
         match change {
             Some(change) if change.is_zero() => change,
+            // Another call may read the same.
+            Some(change) if is_short(&text) => change,
             Some(change) => {
                 self.done.insert(text.clone());
                 self.lines.push(format!("{text} = {}", change.text()));
@@ -44,6 +46,9 @@ impl<'p> Writer<'p> {
         let mut inner = Scope { body, instance: id, named: Default::default(), rule };
         if instance.lambda.is_some() && body == scope.body {
             inner.named = scope.named.clone();
+        }
+        if !self.knows_captures(&inner, id) {
+            return None;
         }
         let params = match rule {
             true => &self.program.bodies[body].params,
@@ -75,6 +80,31 @@ impl<'p> Writer<'p> {
             }
         }
         Some(inner)
+    }
+
+    /// Whether everything that a lambda captures has a meaning here.
+    fn knows_captures(&self, inner: &Scope, id: InstanceId) -> bool {
+        let (Some(closure), Some(value)) = (self.typed.instance(id).lambda, self.value_of(id)) else {
+            return true;
+        };
+        let body = self.body(inner);
+        let own = self.typed.closures.get(closure.index()).map(|(_, lambda)| body.span(*lambda));
+        let is_own = |local: LocalId| {
+            let name = body[local].name.span;
+            own.is_some_and(|own| {
+                own.file == name.file && own.start <= name.start && name.end <= own.end
+            })
+        };
+        let is_seen = |local: LocalId| {
+            self.root == Some(inner.body) && body[local].kind != LocalKind::Param
+        };
+        let mut known = true;
+        crate::types::walk::visit(body, vec![value], &mut |_, kind| {
+            if let ExprKind::Name(Res::Local(local)) = kind {
+                known &= inner.named.contains_key(local) || is_own(*local) || is_seen(*local);
+            }
+        });
+        known
     }
 
     /// A value that is short stands for itself; others get a line with a name.
@@ -187,7 +217,9 @@ impl<'p> Writer<'p> {
     /// A block: its bindings in lines of their own, and then its value.
     pub(super) fn block_change(&mut self, scope: &Scope, expr: ExprId, block: &Block) -> Math {
         let Some(value) = block.value else { return Math::zero() };
-        if !block.statements.is_empty() && !self.may_expand() {
+        if !block.statements.is_empty() && !self.may_expand()
+            || !block.statements.iter().all(|statement| self.can_define(scope, statement))
+        {
             return self.own(scope, expr);
         }
         let mut scope = scope.clone();
@@ -204,33 +236,80 @@ impl<'p> Writer<'p> {
         self.change(&scope, value)
     }
 
+    /// Whether the names of a statement can have lines.
+    fn can_define(&self, scope: &Scope, statement: &Statement) -> bool {
+        match statement {
+            Statement::Let { pattern, value, .. } => {
+                bound(pattern).is_some() || self.parts(scope, pattern, *value).is_some()
+            }
+            Statement::Clause(_) => true,
+            Statement::For { .. } | Statement::Expr(_) => true,
+        }
+    }
+
     /// A local clause: the value and the differential at its points.
     fn define_clause(&mut self, scope: &mut Scope, clause: &Clause) {
-        let [target] = clause.targets[..] else { return };
-        if !scope.named.contains_key(&target) {
-            let name = self.fresh(scope, target);
-            let change = Math::atom(format!("@{name}"));
-            scope.named.insert(target, Meaning { value: Math::atom(name), change });
+        for target in &clause.targets {
+            if !scope.named.contains_key(target) {
+                self.introduce(scope, *target);
+            }
         }
-        let Some(own) = scope.named.get(&target).cloned() else { return };
         let slots = self.bracketed(scope, &clause.slots, "");
         let value = self.value(scope, clause.value).text();
         let change = self.change(scope, clause.value).text();
-        self.lines.push(format!("{}{slots} = {value}", own.value.text()));
-        self.lines.push(format!("{}{slots} = {change}", own.change.text()));
+        let (values, changes) = self.names_of(scope, &clause.targets);
+        self.lines.push(format!("{values}{slots} = {value}"));
+        self.lines.push(format!("{changes}{slots} = {change}"));
+    }
+
+    /// Gives a binding a name of its own.
+    fn introduce(&mut self, scope: &mut Scope, local: LocalId) {
+        let name = self.fresh(scope, local);
+        let change = Math::atom(format!("@{name}"));
+        scope.named.insert(local, Meaning { value: Math::atom(name), change });
+    }
+
+    /// The names of bindings and of their changes, several as a tuple.
+    fn names_of(&self, scope: &Scope, locals: &[LocalId]) -> (String, String) {
+        let all = |part: fn(&Meaning) -> &Math| {
+            let texts = locals.iter().filter_map(|local| scope.named.get(local));
+            texts.map(|meaning| part(meaning).text()).collect::<Vec<_>>().join(", ")
+        };
+        let (values, changes) = (all(|meaning| &meaning.value), all(|meaning| &meaning.change));
+        match locals.len() {
+            1 => (values, changes),
+            _ => (format!("({values})"), format!("({changes})")),
+        }
+    }
+
+    /// What a pattern of several names binds: parts of a tuple, each by itself or all at once.
+    fn parts(&self, scope: &Scope, pattern: &Pattern, value: ExprId) -> Option<Parts> {
+        let PatternKind::Tuple(parts) = &pattern.kind else { return None };
+        let names: Vec<LocalId> = parts.iter().map(bound).collect::<Option<_>>()?;
+        match self.body(scope).kind(value) {
+            ExprKind::Tuple(values) if values.len() == names.len() => {
+                Some(Parts::Each(names.into_iter().zip(values.iter().copied()).collect()))
+            }
+            _ => Some(Parts::All(names)),
+        }
     }
 
     /// A pattern of several names: each is a part of the value.
     fn define_parts(&mut self, scope: &mut Scope, pattern: &Pattern, value: ExprId) {
-        let (PatternKind::Tuple(parts), ExprKind::Tuple(values)) =
-            (&pattern.kind, self.body(scope).kind(value))
-        else {
-            return;
-        };
-        for (part, value) in parts.iter().zip(values) {
-            if let Some(local) = bound(part) {
-                self.define(scope, local, *value);
+        match self.parts(scope, pattern, value) {
+            Some(Parts::Each(pairs)) => {
+                for (local, value) in pairs {
+                    self.define(scope, local, value);
+                }
             }
+            Some(Parts::All(names)) => {
+                let (own, change) = (self.value(scope, value), self.change(scope, value));
+                names.iter().for_each(|local| self.introduce(scope, *local));
+                let (values, changes) = self.names_of(scope, &names);
+                self.lines.push(format!("{values} = {}", own.text()));
+                self.lines.push(format!("{changes} = {}", change.text()));
+            }
+            None => {}
         }
     }
 
@@ -281,6 +360,14 @@ impl<'p> Writer<'p> {
             _ => None,
         }
     }
+}
+
+/// What a pattern of several names binds.
+enum Parts {
+    /// Each name has a value that is written for it.
+    Each(Vec<(LocalId, ExprId)>),
+    /// The names are the parts of one value.
+    All(Vec<LocalId>),
 }
 
 /// The one name that a pattern binds.

@@ -2,7 +2,7 @@
 
 use einlang_tir::op::{Derivative, Op, Partial};
 
-use super::math::Math;
+use super::math::{Math, is_short};
 use super::scope::{Scope, Writer};
 use super::value::choice;
 use crate::builtins::Function;
@@ -47,7 +47,7 @@ impl Writer<'_> {
             ExprKind::If { condition, then, otherwise: Some(otherwise) } => {
                 let condition = self.value(scope, *condition).text();
                 let (then, otherwise) = (self.change(scope, *then), self.change(scope, *otherwise));
-                match then == otherwise {
+                match then == otherwise && !is_short(&then.text()) {
                     true => then,
                     false => Math::loose(choice(&condition, &then.text(), &otherwise.text())),
                 }

@@ -189,8 +189,12 @@ impl Math {
 }
 
 impl Term {
-    /// Whether the terms differ by a number only, the order of factors apart.
+    /// Whether the terms differ by a number only, the order of factors apart. Of what is not
+    /// written in full nobody knows.
     fn is_like(&self, other: &Term) -> bool {
+        if self.factors.iter().chain(&self.under).any(|factor| is_short(&factor.text(true))) {
+            return false;
+        }
         let same = |a: &[Factor], b: &[Factor]| {
             let mut left: Vec<&Factor> = b.iter().collect();
             a.len() == b.len()
@@ -232,6 +236,11 @@ impl Factor {
     }
 }
 
+/// Whether a text leaves something out, so that others may read the same.
+pub(super) fn is_short(text: &str) -> bool {
+    text.contains('…')
+}
+
 /// A number without what is not needed of it: `2`, `0.5`, `1e-9`.
 pub(super) fn number_text(number: f64) -> String {
     let text = format!("{number:?}");
@@ -259,6 +268,12 @@ mod tests {
             x.plus(Math::number(1.0)).scaling(&sum).text(),
             "y * (x + 1) * @x + x * (x + 1) * @y"
         );
+    }
+
+    #[test]
+    fn what_is_not_written_in_full_is_not_collected() {
+        let (a, b) = (Math::atom("@{ …; x }"), Math::atom("@{ …; x }"));
+        assert_eq!(a.plus(b.negated()).text(), "@{ …; x } - @{ …; x }");
     }
 
     #[test]

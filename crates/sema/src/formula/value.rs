@@ -29,6 +29,8 @@ impl Writer<'_> {
             ExprKind::If { .. }
             | ExprKind::Where { .. }
             | ExprKind::With { .. }
+            | ExprKind::OrElse(..)
+            | ExprKind::Lambda { .. }
             | ExprKind::Cast(..) => Math::loose(self.text(scope, expr)),
             _ => Math::atom(self.text(scope, expr)),
         }
@@ -76,7 +78,7 @@ impl Writer<'_> {
             }
             ExprKind::Cast(value, _) => match self.ty(scope, expr) {
                 Ty::Scalar(to) => {
-                    format!("{} as {to:?}", self.value(scope, *value).grouped()).to_lowercase()
+                    format!("{} as {}", self.value(scope, *value).grouped(), to.as_str())
                 }
                 _ => one(value),
             },
@@ -85,7 +87,8 @@ impl Writer<'_> {
                 choice(&one(condition), &one(then), &otherwise)
             }
             ExprKind::Call { callee, args } => {
-                format!("{}({})", one(callee), self.args_text(scope, args))
+                let callee = self.value(scope, *callee).grouped();
+                format!("{callee}({})", self.args_text(scope, args))
             }
             ExprKind::CoordCall { callee, indices, args } => {
                 let indices = self.subscripts(scope, indices);
@@ -135,6 +138,22 @@ impl Writer<'_> {
                     .map(|(name, value)| format!("{}: {}", self.spelling(name.name), one(value)));
                 let fields = fields.collect::<Vec<_>>().join(", ");
                 format!("{} {{ {fields} }}", self.res_text(scope, *res))
+            }
+            ExprKind::OrElse(value, otherwise) => {
+                let [value, otherwise] = [value, otherwise].map(|e| self.value(scope, *e).grouped());
+                format!("{value} else {otherwise}")
+            }
+            ExprKind::Comprehension { element, items } => {
+                let items = items.iter().map(|item| match item {
+                    CompItem::Generator(pattern, over) => {
+                        format!("{} in {}", self.pattern_text(scope, pattern), one(over))
+                    }
+                    CompItem::Binding(local, value) => {
+                        format!("{} = {}", self.local_text(scope, *local), one(value))
+                    }
+                    CompItem::Condition(condition) => one(condition),
+                });
+                format!("[{} | {}]", one(element), items.collect::<Vec<_>>().join(", "))
             }
             ExprKind::Block(Block { value: Some(value), .. }) => format!("{{ …; {} }}", one(value)),
             _ => "…".to_owned(),

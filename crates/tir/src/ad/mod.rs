@@ -7,6 +7,7 @@
 //! | `paths`, `leaf`, `flow` | which bindings lie between parameter and target, by the flow of values |
 //! | `settle`, `lift`, `guarded`, `root`, `scan` | flat bindings: reductions and local tensors as bindings of their own |
 //! | `sizes`, `taken` | local tensors whose extents differ from point to point, and a local `until` |
+//! | `stops` | conditions of `until` that ask for derivatives |
 //! | `bounded` | reductions over ranges that are computed at each point |
 //! | `view`, `range` | a clause of a flat binding as straight-line code over all its indices |
 //! | `seed`, `diagonal` | what is perturbed or observed, and which axes need not be stored |
@@ -68,6 +69,7 @@ mod settle;
 mod shared_range;
 mod sink;
 mod sizes;
+mod stops;
 mod sum;
 mod taken;
 mod tangent;

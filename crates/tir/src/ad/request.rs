@@ -55,6 +55,7 @@ impl Ad<'_> {
     /// Expands every entry of the module.
     pub(super) fn expand_all(&mut self) -> R<()> {
         self.check_rules()?;
+        self.bind_conditions()?;
         self.isolate_calls()?;
         self.inline_jacobians()?;
         self.globalise(self.binding_names())?;
