@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use einlang_index::{Quasi, Var};
 use einlang_tir::module::{Axis, Binding, Group, Module, SymbolSource, Until};
-use einlang_tir::order::find_order;
+use einlang_tir::order::any_order;
 use einlang_tir::region::{Def, InstKind, Region, Subscript};
 use einlang_tir::types::Ident;
 
@@ -311,7 +311,7 @@ impl<'m> Prepare<'m> {
         let names = self.around.pop().unwrap_or_default();
         (self.sizes, self.most) = (inside, most.max(inside));
         let order = match reads_itself_by_data(group, &names) {
-            true => find_order(self.module, group).ok(),
+            true => any_order(self.module, group),
             false => None,
         };
         Ok(GroupCode { bindings, until, outer, order, is_global })

@@ -174,7 +174,7 @@ impl Deciding<'_> {
 
     /// The schedule of a group, without those inside it.
     fn alone(&self, group: &Group) -> Result<GroupSchedule, NotLowered> {
-        let order = orders::order_of(self.module, group, &self.facts).map_err(|_| {
+        let order = orders::order_of(self.module, group, &self.facts).ok_or_else(|| {
             let name = group.bindings.first().map_or("", |binding| binding.name.as_str());
             NotLowered::new(format!("no order for `{name}`"))
         })?;

@@ -34,7 +34,8 @@ pub(crate) fn wrong_tangent(name: &str, wanted: &str, found: &str, span: Span) -
 
 /// The value of a reverse rule, which is not one cotangent per parameter.
 pub(crate) fn wrong_cotangents(name: &str, wanted: &str, found: &str, span: Span) -> Diagnostic {
-    let message = format!("the parameters of `{name}` are `{wanted}`, but its rule gives `{found}`");
+    let message =
+        format!("the parameters of `{name}` are `{wanted}`, but its rule gives `{found}`");
     Diagnostic::error(Code::E0402, message, span, format!("this is `{found}`")).with_help(
         "a rule with `from` gives one value for each parameter, of its type; several as a tuple: \
          `(…, …)`",

@@ -257,7 +257,9 @@ pub(crate) fn rule_of_builtin(name: &str, span: Span) -> Diagnostic {
         span,
         "a rule for a function that is built in",
     )
-    .with_help(format!("give the rule to a function of your own that calls `{name}`, and call that"))
+    .with_help(format!(
+        "give the rule to a function of your own that calls `{name}`, and call that"
+    ))
 }
 
 /// A call of a library function that goes wrong inside, for arguments of these types.

@@ -84,7 +84,8 @@ impl<'p> Writer<'p> {
 
     /// Whether everything that a lambda captures has a meaning here.
     fn knows_captures(&self, inner: &Scope, id: InstanceId) -> bool {
-        let (Some(closure), Some(value)) = (self.typed.instance(id).lambda, self.value_of(id)) else {
+        let (Some(closure), Some(value)) = (self.typed.instance(id).lambda, self.value_of(id))
+        else {
             return true;
         };
         let body = self.body(inner);
@@ -95,9 +96,8 @@ impl<'p> Writer<'p> {
                 own.file == name.file && own.start <= name.start && name.end <= own.end
             })
         };
-        let is_seen = |local: LocalId| {
-            self.root == Some(inner.body) && body[local].kind != LocalKind::Param
-        };
+        let is_seen =
+            |local: LocalId| self.root == Some(inner.body) && body[local].kind != LocalKind::Param;
         let mut known = true;
         crate::types::walk::visit(body, vec![value], &mut |_, kind| {
             if let ExprKind::Name(Res::Local(local)) = kind {

@@ -140,7 +140,8 @@ impl Writer<'_> {
                 format!("{} {{ {fields} }}", self.res_text(scope, *res))
             }
             ExprKind::OrElse(value, otherwise) => {
-                let [value, otherwise] = [value, otherwise].map(|e| self.value(scope, *e).grouped());
+                let [value, otherwise] =
+                    [value, otherwise].map(|e| self.value(scope, *e).grouped());
                 format!("{value} else {otherwise}")
             }
             ExprKind::Comprehension { element, items } => {

@@ -5,6 +5,8 @@
 //! the same integer as wrapping at every step; divisions do not, and are index expressions only in
 //! subscripts, whose arithmetic is exact.
 
+use std::cmp::Ordering;
+
 use einlang_index::Quasi;
 use einlang_source::Span;
 use einlang_tir::constant::Const;
@@ -72,6 +74,9 @@ impl<'p> Lower<'p> {
         if let Some(index) = self.apply_index(op, args, elem) {
             return Ok(index);
         }
+        if let Some(known) = self.known_comparison(op, args) {
+            return Ok(Scalar::constant(Const::bool(known)));
+        }
         let span = self.here;
         if self.in_region() {
             return self.region_op(op, args, elem, loc(span));
@@ -125,6 +130,30 @@ impl<'p> Lower<'p> {
         }
         let home = self.module();
         Some(Scalar { elem, form: Form::Index(home, expr) })
+    }
+
+    /// The comparison of integers that are known here, such as the extents of a literal: of two
+    /// branches only the one that is taken becomes code.
+    fn known_comparison(&mut self, op: Op, args: &[Scalar]) -> Option<bool> {
+        let [a, b] = args else { return None };
+        if !a.elem.is_int() || a.elem != b.elem || self.pending.is_none() {
+            return None;
+        }
+        let (a, b) = (self.known_index(a)?, self.known_index(b)?);
+        let order = match (a.as_constant(), b.as_constant()) {
+            (Some(a), Some(b)) => a.cmp(&b),
+            _ if a == b => Ordering::Equal,
+            _ => return None,
+        };
+        match op {
+            Op::Eq => Some(order.is_eq()),
+            Op::Ne => Some(order.is_ne()),
+            Op::Lt => Some(order.is_lt()),
+            Op::Le => Some(order.is_le()),
+            Op::Gt => Some(order.is_gt()),
+            Op::Ge => Some(order.is_ge()),
+            _ => None,
+        }
     }
 
     /// `e as T` of a scalar.

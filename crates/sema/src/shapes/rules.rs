@@ -58,7 +58,9 @@ impl Analyser<'_> {
     /// Compares the shape of a rule's value with what it must be.
     pub(super) fn check_rule(&mut self, found: &Shape, wanted: &Wanted, value: ExprId) {
         match (&wanted.names[..], found, &wanted.shape) {
-            ([name], found, shape) => self.same_shape(&wanted.function, (found, shape), name, value),
+            ([name], found, shape) => {
+                self.same_shape(&wanted.function, (found, shape), name, value)
+            }
             (names, Shape::Record(found), Shape::Record(shapes)) => {
                 for ((found, shape), name) in found.iter().zip(shapes).zip(names) {
                     self.same_shape(&wanted.function, (found, shape), name, value);
@@ -84,8 +86,7 @@ impl Analyser<'_> {
                     let places = (span, span);
                     let answer = self.require_equal(found, wanted, kind, names, span, places);
                     if answer == Truth::False {
-                        let (found, wanted) =
-                            (self.symbols.show(found), self.symbols.show(wanted));
+                        let (found, wanted) = (self.symbols.show(found), self.symbols.show(wanted));
                         let wanted = (of, &*wanted);
                         self.report(errors::rule_extent(function, axis, &found, wanted, span));
                         return;

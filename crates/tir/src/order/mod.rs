@@ -25,6 +25,8 @@ pub use affine_conditions::Known;
 pub use depend::{Dependence, Statement, dependences};
 pub use print::{show_cycle, show_order};
 
+use einlang_index::Facts;
+
 use crate::module::{Group, Module};
 use crate::types::Loc;
 
@@ -83,14 +85,31 @@ pub struct NoOrder {
     pub cycle: Vec<CycleRead>,
 }
 
-/// Finds an order for a group whose clauses are disjoint.
+/// Finds an order for a group whose clauses are disjoint, or says what excludes each other.
 pub fn find_order(module: &Module, group: &Group) -> Result<Order, NoOrder> {
     let all = dependences(module, group);
     let facts = module.facts();
-    let found = search::search(group, &all, &facts);
-    if found.is_ok() || !all.iter().any(|dependence| dependence.by_data) {
+    match known_or_all(group, &all, &facts) {
+        Some(order) => Ok(order),
+        None => Err(search::conflict(group, &without_data(&all), &facts)),
+    }
+}
+
+/// Finds an order for a group whose clauses are disjoint, if there is one: that takes less than saying why
+/// there is none.
+pub fn any_order(module: &Module, group: &Group) -> Option<Order> {
+    known_or_all(group, &dependences(module, group), &module.facts())
+}
+
+/// An order that respects all dependences, or else those whose subscripts are no data.
+fn known_or_all(group: &Group, all: &[Dependence], facts: &Facts) -> Option<Order> {
+    let found = search::search(group, all, facts);
+    if found.is_some() || !all.iter().any(|dependence| dependence.by_data) {
         return found;
     }
-    let known: Vec<Dependence> = all.into_iter().filter(|d| !d.by_data).collect();
-    search::search(group, &known, &facts)
+    search::search(group, &without_data(all), facts)
+}
+
+fn without_data(all: &[Dependence]) -> Vec<Dependence> {
+    all.iter().filter(|dependence| !dependence.by_data).cloned().collect()
 }

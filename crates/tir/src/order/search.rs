@@ -22,27 +22,27 @@ const MAX_CONFLICT: usize = 24;
 /// up. Programs that people write need some thousands.
 const MAX_WORK: usize = 400_000;
 
-/// Finds an order that respects all dependences.
-pub(super) fn search(
-    group: &Group,
-    dependences: &[Dependence],
-    facts: &Facts,
-) -> Result<Order, NoOrder> {
-    let statements = group.bindings.iter().enumerate().flat_map(|(binding, b)| {
-        (0..b.clauses.len()).map(move |clause| Statement { binding, clause })
-    });
-    let depth = group.bindings.iter().map(|binding| binding.axes.len()).max().unwrap_or(0);
-    let left = Cell::new(MAX_WORK);
-    let (search, statements) = (Search { group, facts, left }, statements.collect::<Vec<_>>());
-    let attempt = |dependences: &[Dependence]| match &group.until {
-        None => search.order(&statements, dependences.to_vec(), depth),
-        Some(until) => search.lockstep(&statements, dependences, depth, until),
+/// The part of that work after which steady forms are preferred.
+const LITTLE_WORK: usize = 6_000;
+
+/// Finds an order that respects all dependences. Forms are tried as they come at first; where that does not
+/// lead to an end, as with many short axes that may all stand for each other, steady ones come first.
+pub(super) fn search(group: &Group, dependences: &[Dependence], facts: &Facts) -> Option<Order> {
+    let little = Search { left: Cell::new(LITTLE_WORK), ..Search::new(group, facts) };
+    let steady = || Search { steady: true, ..Search::new(group, facts) }.attempt(dependences);
+    little.attempt(dependences).or_else(|_| steady()).ok()
+}
+
+/// The reads for which there is no order: leave out any one, and there is.
+pub(super) fn conflict(group: &Group, dependences: &[Dependence], facts: &Facts) -> NoOrder {
+    let search = Search { steady: true, ..Search::new(group, facts) };
+    let stuck = match search.attempt(dependences) {
+        Ok(_) => Vec::new(),
+        Err(stuck) => stuck.0,
     };
-    attempt(dependences).map_err(|stuck| {
-        // Once it has given up, the search does not know what fails.
-        let fails = |list: &[Dependence]| attempt(list).is_err() && search.left.get() > 0;
-        NoOrder { cycle: cycle(&smallest_conflict(stuck.0, &fails)) }
-    })
+    // Once it has given up, the search does not know what fails.
+    let fails = |list: &[Dependence]| search.attempt(list).is_err() && search.left.get() > 0;
+    NoOrder { cycle: cycle(&smallest_conflict(stuck, &fails)) }
 }
 
 /// Dependences that could not be ordered.
@@ -73,6 +73,9 @@ struct Search<'a> {
     facts: &'a Facts,
     /// How much work may still be done.
     left: Cell<usize>,
+    /// Loops whose reads all reach equally far back are looked for first. There are few of them, and time is
+    /// among them.
+    steady: bool,
 }
 
 /// What a loop does to dependences.
@@ -88,6 +91,26 @@ struct Carried {
 /// What is known of dependences, by position, under the forms of reader and writer: combinations of
 /// forms have most of them in common.
 type Distances = HashMap<(usize, Vec<i64>, Vec<i64>), Option<(Quasi, i64)>>;
+
+impl<'a> Search<'a> {
+    fn new(group: &'a Group, facts: &'a Facts) -> Search<'a> {
+        Search { group, facts, left: Cell::new(MAX_WORK), steady: false }
+    }
+
+    /// An order that respects these dependences.
+    fn attempt(&self, dependences: &[Dependence]) -> Result<Order, Stuck> {
+        let bindings = self.group.bindings.iter();
+        let depth = bindings.clone().map(|binding| binding.axes.len()).max().unwrap_or(0);
+        let statements = bindings.enumerate().flat_map(|(binding, b)| {
+            (0..b.clauses.len()).map(move |clause| Statement { binding, clause })
+        });
+        let statements: Vec<Statement> = statements.collect();
+        match &self.group.until {
+            None => self.order(&statements, dependences.to_vec(), depth),
+            Some(until) => self.lockstep(&statements, dependences, depth, until),
+        }
+    }
+}
 
 impl Search<'_> {
     /// The order of a group with `until`: the open axis is the outermost loop, ascending and in
@@ -158,10 +181,23 @@ impl Search<'_> {
         if depth == 0 {
             return Err(Stuck(dependences));
         }
+        let steady = self.steady.then(|| self.looped(members, &dependences, depth, true)).flatten();
+        let found = steady.or_else(|| self.looped(members, &dependences, depth, false));
+        found.ok_or(Stuck(dependences))
+    }
+
+    /// A loop for statements that depend on each other.
+    fn looped(
+        &self,
+        members: &BTreeSet<Statement>,
+        dependences: &[Dependence],
+        depth: usize,
+        steady: bool,
+    ) -> Option<Order> {
         let list: Vec<Statement> = members.iter().copied().collect();
         let mut known = Distances::new();
-        let found = self.combinations(members, &dependences).search(&mut |forms| {
-            let carried = self.carry(&forms, &dependences, &mut known)?;
+        self.combinations(members, dependences, steady).search(&mut |forms| {
+            let carried = self.carry(&forms, dependences, &mut known)?;
             if !carried.gained {
                 return None;
             }
@@ -171,15 +207,16 @@ impl Search<'_> {
                 offset: carried.offsets[&s.binding],
             };
             Some(Order::Loop { forms: list.iter().map(|s| (*s, form(s))).collect(), inner })
-        });
-        found.ok_or(Stuck(dependences))
+        })
     }
 
-    /// Forms for all bindings of a part: the axes in the order written, then skews.
+    /// Forms for all bindings of a part: the axes in the order written, then skews. Steady ones are those
+    /// under which the distance of each read is one number.
     fn combinations<'a>(
         &'a self,
         members: &BTreeSet<Statement>,
         dependences: &'a [Dependence],
+        steady: bool,
     ) -> Combinations<'a> {
         let bindings: BTreeSet<usize> = members.iter().map(|statement| statement.binding).collect();
         let suitable = |binding: usize| {
@@ -188,8 +225,9 @@ impl Search<'_> {
             (binding, candidates)
         };
         let lists = bindings.into_iter().map(suitable).collect();
-        let least = |dependence: &Dependence, reader: &[i64], writer: &[i64]| {
-            self.distance(dependence, reader, writer).map(|distance| distance.1)
+        let least = move |dependence: &Dependence, reader: &[i64], writer: &[i64]| {
+            let (distance, least) = self.distance(dependence, reader, writer)?;
+            (!steady || distance.as_constant().is_some()).then_some(least)
         };
         Combinations::new(lists, dependences, Box::new(least))
     }

@@ -13,7 +13,7 @@ use super::{Host, Lift, reads_by_data};
 use crate::constant::Const;
 use crate::fresh::Fresh;
 use crate::module::{Axis, Binding, Clause, Group, SymbolSource};
-use crate::order::find_order;
+use crate::order::any_order;
 use crate::region::{Arg, Def, Inst, InstKind, Place, Read, Region, Subscript, Value};
 use crate::substitute::Substitution;
 use crate::types::{Ident, Loc};
@@ -51,7 +51,7 @@ impl Lift<'_> {
             self.steps(&mut until.condition, plan).ok()?;
         }
         let by_data = reads_by_data(&group, &names.into_iter().collect());
-        if by_data && find_order(self.module, &group).is_err() {
+        if by_data && any_order(self.module, &group).is_none() {
             return None;
         }
         self.add(group, plan, host)

@@ -42,7 +42,7 @@ use einlang_source::Diagnostics;
 
 use super::Ctx;
 use crate::module::{Group, Module, SymbolSource};
-use crate::order::find_order;
+use crate::order::any_order;
 use crate::region::{InstKind, Region, Subscript};
 use crate::types::Ident;
 pub use build::PART;
@@ -211,7 +211,7 @@ impl Lift<'_> {
         let same = self.same.clone();
         let mut before = self.look(group, Host { by_data: false, ..host });
         let grew = group.bindings.len() > original.bindings.len();
-        let ordered = |group: &Group| find_order(self.module, group).is_ok();
+        let ordered = |group: &Group| any_order(self.module, group).is_some();
         if !grew || (ordered(group) && ordered(&original)) {
             return before;
         }
