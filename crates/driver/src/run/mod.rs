@@ -207,7 +207,12 @@ impl Executable {
             None => return Err(Failure::Program(compilation.diagnostics)),
         };
         let watches = match how.checked_rules {
-            true => Watches::add(&mut made.program, std::mem::take(&mut made.watches)),
+            true => {
+                let modules = compilation.resolved.program.modules.values();
+                let library = modules.filter(|module| module.library).map(|module| module.file);
+                Watches::add(&mut made.program, std::mem::take(&mut made.watches))
+                    .but_for(&library.collect())
+            }
             false => Watches::default(),
         };
         match prepare(&mut made, how.mode) {

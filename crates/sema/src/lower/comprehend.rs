@@ -35,16 +35,21 @@ impl<'p> Lower<'p> {
         let ty = self.ty(expr);
         let filtered = items.iter().any(|item| matches!(item, CompItem::Condition(_)));
         let fits = !filtered && self.is_numeric(&ty);
-        if fits
-            && (self.in_region() || !self.needs_host(expr))
-            && let Some(value) = self.rectangular(element, items, &ty)?
-        {
-            return Ok(value);
+        if fits && (self.in_region() || !self.needs_host(expr)) {
+            let bound = items.iter().filter_map(|item| match item {
+                CompItem::Binding(_, value) => Some(*value),
+                CompItem::Generator(..) | CompItem::Condition(_) => None,
+            });
+            let asked = bound.chain([element]).collect();
+            let value = self.with_requests(asked, |cx| cx.rectangular(element, items, &ty))?;
+            if let Some(value) = value {
+                return Ok(value);
+            }
         }
         if self.in_region() {
             return unsupported(self.here, "this comprehension inside a tensor body");
         }
-        self.collected(element, items, expr, &ty)
+        self.with_gradients(element, |cx| cx.collected(element, items, expr, &ty))
     }
 
     /// A comprehension whose generators depend on nothing inside it.
@@ -251,7 +256,7 @@ impl<'p> Lower<'p> {
             start.push((empty, ty.clone()));
         }
         let done = self.collect(items, start, &mut |cx, carried| {
-            let value = cx.eval(element)?;
+            let value = cx.with_reductions(element, |cx| cx.eval(element))?;
             let own = cx.ty(element);
             let value = cx.settled(&value)?;
             let mut pushed = Vec::with_capacity(carried.len());

@@ -12,7 +12,7 @@ use super::Lower;
 use super::tensors::Home;
 use super::value::{Form, R, Scalar, Src, Tensor, TensorId, Val};
 use crate::hir::{BinaryOp, BodyId, ExprId, ExprKind, LocalId, Res};
-use crate::types::{Callee, InstanceId, walk};
+use crate::types::{Callee, InstanceId, Ty, walk};
 
 /// A request: the whole, what is differentiated, and by what.
 struct Request {
@@ -44,13 +44,53 @@ impl<'p> Lower<'p> {
     ) -> R<T> {
         let mut found = Vec::new();
         if !self.in_region() && self.asking.contains(&self.frame.instance) {
-            walk::visit(self.body(), vec![expr], &mut |expr, kind| {
-                if let ExprKind::Reduce { .. } | ExprKind::UserReduce { .. } = kind {
+            let body = self.body();
+            let mut inside: HashSet<ExprId> = HashSet::new();
+            walk::visit(body, vec![expr], &mut |_, kind| {
+                // The host may compute one element after the other, each in a module of its own.
+                if let ExprKind::Comprehension { element, .. } = kind {
+                    walk::visit(body, vec![*element], &mut |expr, _| {
+                        inside.insert(expr);
+                    });
+                }
+            });
+            walk::visit(body, vec![expr], &mut |expr, kind| {
+                if let ExprKind::Reduce { .. } | ExprKind::UserReduce { .. } = kind
+                    && !inside.contains(&expr)
+                {
                     found.push(expr);
                 }
             });
         }
         self.with_requests(found, f)
+    }
+
+    /// Does something that evaluates an expression again and again, with the gradients in it computed once.
+    pub(super) fn with_gradients<T>(
+        &mut self,
+        expr: ExprId,
+        f: impl FnOnce(&mut Self) -> R<T>,
+    ) -> R<T> {
+        let asks = self.asking.contains(&self.frame.instance) && self.frame.tangents.is_none();
+        let requests = if asks { self.requests_below(&[expr]) } else { Vec::new() };
+        let mut hoisted = Vec::new();
+        for request in requests {
+            let is_own = request.instance == self.frame.instance;
+            let is_small = match self.ty(request.expr) {
+                Ty::Tensor(_, extents) => extents.len() == 1,
+                _ => true,
+            };
+            let named = self.named_in(request.body, vec![request.of, request.by]);
+            if is_own && is_small && named.1 {
+                let value = self.eval(request.expr)?;
+                let value = self.settled(&value)?;
+                self.frame.hoist(request.expr, value);
+                hoisted.push(request.expr);
+            }
+        }
+        let done = f(self);
+        hoisted.into_iter().for_each(|expr| self.frame.forget(expr));
+        done
     }
 
     /// Makes the requests below some expressions ready; gives those that were evaluated.

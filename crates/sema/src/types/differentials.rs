@@ -72,6 +72,7 @@ fn misplaced(cx: &Checker<'_>, id: InstanceId) -> Vec<(Span, &'static str)> {
             ExprKind::Reduce { body, .. } => (vec![*body], "reduced"),
             ExprKind::UserReduce { init, body, .. } => (vec![*init, *body], "reduced"),
             ExprKind::Cast(of, _) => (vec![*of], "converted"),
+            ExprKind::Differential(of) => (vec![*of], "differentiated again"),
             ExprKind::Access { base, .. } => (vec![*base], "read at a point"),
             ExprKind::Binary(op, left, right) => {
                 let silent = |expr: &ExprId| work.exprs.get(expr).is_none_or(Ty::is_silent);
@@ -102,8 +103,12 @@ fn misplaced(cx: &Checker<'_>, id: InstanceId) -> Vec<(Span, &'static str)> {
             _ => None,
         },
     };
-    if let Some(value) = value.filter(|_| is_differential(cx, &work.ret)) {
-        found.push((body.span(tail(body, value)), "returned"));
+    if let Some(value) = value.map(|value| tail(body, value)) {
+        // What a function that was passed gives may be one, in a rule.
+        let is_call = matches!(body.kind(value), ExprKind::Call { .. });
+        if is_differential(cx, &work.ret) || !is_call && differs(&value) {
+            found.push((body.span(value), "returned"));
+        }
     }
     found
 }
