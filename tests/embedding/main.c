@@ -61,7 +61,9 @@ int main(void) {
     status = model_layer(&tx, &tw, &tt, &out, message, sizeof message);
     printf("another type: %d, %s\n", (int)status, message);
     tb.extents[0] = 2;
+    status = model_layer(&tx, &tw, &tb, &out, message, sizeof message);
+    printf("another length: %d, %s\n", (int)status, message);
     status = model_layer(&tx, &tw, &tb, &out, NULL, 0);
-    printf("another length: %d\n", (int)status);
+    printf("without a message: %d\n", (int)status);
     return 0;
 }

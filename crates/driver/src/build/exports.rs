@@ -15,6 +15,8 @@ pub(crate) struct Export {
     pub(super) name: String,
     /// The place of its name.
     pub(super) span: Span,
+    /// Where the text of its file ends, and that of the call begins.
+    pub(super) end: u32,
     /// The lines of its doc comment.
     pub(super) doc: Vec<String>,
     pub(super) params: Vec<Param>,
@@ -28,16 +30,31 @@ pub(crate) struct Param {
 }
 
 impl Export {
+    /// What was said about the inputs of the program that calls the function, in the words of its
+    /// parameters.
+    pub(super) fn in_own_words(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (at, param) in self.params.iter().enumerate().rev() {
+            text = text.replace(&input(at), &param.name);
+        }
+        text
+    }
+
     /// A program of the file's text and a call of the function.
     pub(super) fn program(&self, text: &str) -> String {
         let mut program = format!("{text}\n");
         let mut args = Vec::new();
         for (at, param) in self.params.iter().enumerate() {
-            program += &format!("input einlang_input_{at}: {};\n", param.ty);
-            args.push(format!("einlang_input_{at}"));
+            program += &format!("input {}: {};\n", input(at), param.ty);
+            args.push(input(at));
         }
         program + &format!("let {RESULT} = {}({});\n", self.name, args.join(", "))
     }
+}
+
+/// The name of an input of the program that calls a function.
+fn input(at: usize) -> String {
+    format!("einlang_input_{at}")
 }
 
 /// The public functions of a file that is right.
@@ -59,7 +76,8 @@ pub(super) fn find(tree: &Tree, file: FileId) -> Result<Vec<Export>, Diagnostics
                 return Err(mistake(message, span, "a program begins here", belongs));
             }
             Statement::Fn(item) if item.pub_token().is_some() => {
-                exports.extend(export(item, &place)?);
+                let end = SourceFile::of(tree).range().end as u32;
+                exports.extend(export(item, end, &place)?);
             }
             _ => {}
         }
@@ -73,6 +91,7 @@ pub(super) fn find(tree: &Tree, file: FileId) -> Result<Vec<Export>, Diagnostics
 
 fn export(
     item: FnItem<'_>,
+    end: u32,
     place: &dyn Fn(std::ops::Range<usize>) -> Span,
 ) -> Result<Option<Export>, Diagnostics> {
     let Some(name) = item.name() else { return Ok(None) };
@@ -97,7 +116,7 @@ fn export(
         }
     }
     let doc = item.doc_lines().map(|line| line.trim().to_owned()).collect();
-    Ok(Some(Export { name: name.text().to_owned(), span, doc, params }))
+    Ok(Some(Export { name: name.text().to_owned(), span, end, doc, params }))
 }
 
 /// Whether a type leaves its rank open.

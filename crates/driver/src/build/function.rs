@@ -353,7 +353,8 @@ impl<'a> Function<'a> {
         let planned = plan(of.ok_or("tensor code is missing")?, &choices);
         let planned = planned.map_err(|not| format!("its tensor code has no loops: {not}"))?;
         let object = native.0.object(&planned.kernel, &name)?;
-        self.kernels += &kernel::describe(&planned.kernel, &object, &name, self.sources)?;
+        self.kernels +=
+            &kernel::describe(&planned.kernel, &object, &name, self.sources, self.export)?;
         self.frame = Some(object.frame);
         let (mut inputs, mut numbers) = (String::new(), String::new());
         for value in self.values(args)? {

@@ -4,6 +4,7 @@ use einlang_interp::native::NativeObject;
 use einlang_loops::ir::{Buffer, Kernel, Layout, Site, Size};
 use einlang_source::Sources;
 
+use super::exports::Export;
 use super::scalar;
 
 /// The most axes of a buffer inside a kernel.
@@ -15,6 +16,7 @@ pub(super) fn describe(
     object: &NativeObject,
     name: &str,
     sources: &Sources,
+    export: &Export,
 ) -> Result<String, String> {
     if let Some(function) = object.calls.first() {
         return Err(format!("its tensor code calls `{function}`, which is not tensor code"));
@@ -32,7 +34,7 @@ pub(super) fn describe(
     let sites: String = kernel
         .sites
         .iter()
-        .map(|site| format!("    {},\n", quote(&words(site, sources))))
+        .map(|site| format!("    {},\n", quote(&words(site, sources, export))))
         .collect();
     let sizes = kernel.sizes.iter().map(|(_, size)| match size {
         Size::Argument => "{-1, 0}, ".to_owned(),
@@ -75,17 +77,26 @@ fn layout(buffer: &Buffer) -> String {
     each.collect()
 }
 
-/// What a trap says: where, and what went wrong there.
-fn words(site: &Site, sources: &Sources) -> String {
-    let what = match site.what.as_str() {
+/// What a trap says: where, and what went wrong there. What is written for the call of the function
+/// is said of the function.
+fn words(site: &Site, sources: &Sources, export: &Export) -> String {
+    let said = export.in_own_words(&site.what);
+    let what = match said.as_str() {
         "div" | "rem" => "integer division by zero".to_owned(),
         "ipow" => "a negative power of an integer".to_owned(),
         "the shape of an input" => "the extents of the arguments do not fit together".to_owned(),
         read if read.starts_with("a read of") => format!("{read} at a point that is not there"),
+        check if check.ends_with("must have the same extent") => {
+            match check.strip_suffix(" and the annotation must have the same extent") {
+                Some(axis) => format!("{axis} has another extent than its type says"),
+                None => said,
+            }
+        }
         other => format!("{other} is not possible"),
     };
     match site.loc.0 {
         Some(span) => {
+            let span = if span.start < export.end { span } else { export.span };
             let (file, place) = (sources.name(span.file), sources.line_col(span));
             format!("{file}:{}:{}: {what}", place.line, place.col)
         }

@@ -333,14 +333,25 @@ done:
     return status;
 }
 
+/* How the language spells an element type. */
+static const char *elem_name(int32_t elem) {
+    static const char *const names[] = {"bool", "i8", "i16", "i32", "i64", "u8", "u16",
+                                        "u32", "u64", "f8e4m3", "f16", "bf16", "f32", "f64"};
+    return elem >= 0 && elem < (int32_t)(sizeof names / sizeof *names) ? names[elem] : "no known type";
+}
+
 /* Takes an argument over; one that does not lie in order is copied. */
 static int32_t given(const einlang_tensor *from, const char *name, int32_t elem, int32_t rank, size_t size,
                      tensor *to, char *message, size_t message_size) {
     char text[256];
     int64_t n = 1, in_order = 1, expected = 1;
-    if (!from || from->elem != elem || from->rank != rank) {
-        snprintf(text, sizeof text, "argument `%s` must be a tensor of element type %d and rank %d", name,
-                 (int)elem, (int)rank);
+    if (!from) {
+        snprintf(text, sizeof text, "argument `%s` is null", name);
+        return fail(message, message_size, text);
+    }
+    if (from->elem != elem || from->rank != rank) {
+        snprintf(text, sizeof text, "argument `%s` must be a tensor of %s with rank %d, but is one of %s with rank %d",
+                 name, elem_name(elem), (int)rank, elem_name(from->elem), (int)from->rank);
         return fail(message, message_size, text);
     }
     for (int32_t axis = rank - 1; axis >= 0; axis--) {

@@ -55,17 +55,23 @@ fn combined(x: [f64; 4], v: [f64; 4]) -> f64 {
 fn rested(x: f64, k: f64, n: i32) -> f64 {
     let p[0] = x;
     let p[t in 1..] = { let q = p[t - 1]; let l = sin(q) * q + 0.2 * (q - k) ** 2; q - 0.1 * (@l / @q) }
-        until t > n, max 5;
+        until { let q = p[t]; let l = sin(q) * k; t > n || @l / @q > 1e9 }, max 5;
     p[last] + 0.1 * sum[t](p[t] * k)
 }
+fn flat(x: f64) -> f64 { floor(0.001 * x + 0.5) + 2.0 }
+@fn flat(x) { 0.0 }
+fn lean(x: [f64; 4], k: f64) -> [f64; 4] { let y[i in 0..4] = floor(0.001 * x[i] + 0.5) + k * k; y }
+@fn lean(x, k) from @r { let z[i in 0..len(x)] = 0.0f64; (z, 2.0 * k * sum[i](@r[i])) }
+fn paired(x: f64, n: i32) -> [f64; 2] { [x * (n as f64), floor(0.001 * x + 0.5)] }
+@fn paired(x, n) { [@x * (n as f64), 0.0] }
 ";
 
 /// The number of kinds of bindings that call functions with requests in them.
-pub(crate) const KINDS: usize = 10;
+pub(crate) const KINDS: usize = 11;
 
 /// The rank of a kind.
 pub(crate) fn rank(kind: usize) -> usize {
-    if kind < 6 || kind == 9 { 1 } else { 0 }
+    if kind < 6 || kind >= 9 { 1 } else { 0 }
 }
 
 /// The value of a kind at a point: vectors `u`, `v`, and a scalar `a`.
@@ -79,6 +85,9 @@ pub(crate) fn value(kind: usize, [u, v, a]: [&str; 3]) -> String {
         5 => format!("if {u}[i] > 0.2 {{ 0.1 * beyond({v}[i]) }} else {{ 0.2 * known({u}[i]) }}"),
         6 => format!("0.1 * walked({u}) + 0.1 * spread({a}, {v}[1]) * spread({v}[2], {a})"),
         8 => format!("0.1 * combined({u}, {v}) + 0.1 * {a}"),
+        10 => format!(
+            "flat({u}[i]) * {v}[i] + 0.1 * lean({u}, {a})[i] - 0.2 * paired({v}[i], 2)[i % 2]"
+        ),
         9 => format!("rested({u}[i], {v}[i], seg[i]) - 0.2 * rested({a}, {u}[0], 1)"),
         _ => format!("0.2 * sum[i](above(0.5 * {u}[i]) * slope({v}[i])) + 0.2 * known({a})"),
     }

@@ -203,7 +203,7 @@ impl Made {
                 ),
                 // By the step before of an open recurrence itself.
                 _ => format!(
-                    "let o{b}[0] = {a};\nlet o{b}[t in 1..] = {{ let l = sin(o{b}[t - 1]) * {c}; o{b}[t - 1] + 0.1 * (@l / @o{b}[t - 1]) }} until t > 3, max 6;\nlet {b}[i] = {u}[i] * o{b}[last] + 0.1 * sum[t](o{b}[t]) + {e}[i];"
+                    "let o{b}[0] = {a};\nlet o{b}[t in 1..] = {{ let l = sin(o{b}[t - 1]) * {c}; o{b}[t - 1] + 0.1 * (@l / @o{b}[t - 1]) }} until t > 3 || @o{b}[t] / @{a} > 1e9, max 6;\nlet {b}[i] = {u}[i] * o{b}[last] + 0.1 * sum[t](o{b}[t]) + {e}[i];"
                 ),
             },
             40 => format!(
