@@ -27,7 +27,7 @@ pub(super) struct Ad<'m> {
     pub(super) names: BTreeSet<Ident>,
     pub(super) facts: Facts,
     /// Where each binding is: group and position.
-    places: HashMap<Ident, (usize, usize)>,
+    pub(super) places: HashMap<Ident, (usize, usize)>,
     flows: HashMap<Ident, Rc<Flow>>,
     /// The bindings that are flat.
     pub(super) flat: HashSet<Ident>,

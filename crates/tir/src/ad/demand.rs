@@ -4,7 +4,8 @@
 //! parameter share selects a block, and costs the same either way. Of the rest, a fixed target is a
 //! row (reverse), a fixed parameter a column (forward), and for a whole Jacobian the side with fewer
 //! points is the seed. A single entry is computed forward, which needs no trajectory, unless the
-//! same target is asked about several parameters: then one reverse sweep serves all.
+//! same target is asked about several parameters: then one reverse sweep serves all. What the steps of an
+//! open recurrence ask about itself is computed forward in any case.
 
 use super::context::Ad;
 use super::contract::Side;
@@ -18,7 +19,7 @@ use crate::types::Ident;
 
 impl Ad<'_> {
     /// Forward or reverse.
-    pub(super) fn choose(&self, entry: &Entry, leaf: bool) -> R<Plan> {
+    pub(super) fn choose(&self, home: &Ident, entry: &Entry, leaf: bool) -> R<Plan> {
         let weighted = |place: &Place, vector: &Ident| Seed {
             tensor: place.tensor.clone(),
             at: vec![Coord::Axis; place.at.len()],
@@ -40,6 +41,7 @@ impl Ad<'_> {
             Mode::Reverse => false,
             Mode::Cheaper => self.is_forward_cheaper(entry)?,
         };
+        let forward = forward || self.is_asked_within(home, &entry.of.tensor)?;
         let forward = forward && !(leaf && self.is_open(&entry.by.tensor)?);
         Ok(match forward {
             true => Plan::Forward(Seed { leaf, ..self.seed_at(&entry.by) }),
@@ -53,6 +55,14 @@ impl Ad<'_> {
         let first = self.tensor_type(tensor)?.dims.into_iter().next();
         let extent = first.and_then(|dim| dim.extent.as_var());
         Ok(extent.is_some_and(|var| self.module.source(var) == Some(&SymbolSource::Until)))
+    }
+
+    /// Whether the steps of an open tensor, or the condition that ends them, ask how it follows something:
+    /// what runs backwards would begin at its end.
+    fn is_asked_within(&self, home: &Ident, target: &Ident) -> R<bool> {
+        let group = |name: &Ident| self.places.get(name).map(|place| place.0);
+        let mut homes = std::iter::successors(Some(home), |name| self.lifted_from.get(*name));
+        Ok(self.is_open(target)? && homes.any(|home| group(home) == group(target)))
     }
 
     fn is_forward_cheaper(&self, entry: &Entry) -> R<bool> {

@@ -296,7 +296,7 @@ impl Ad<'_> {
             }
         }
         let leaf = hidden.leaf.then(|| by.clone());
-        let plan = self.choose(entry, hidden.leaf)?;
+        let plan = self.choose(home, entry, hidden.leaf)?;
         match &plan {
             Plan::Zero => {}
             Plan::Forward(seed) => {
