@@ -258,7 +258,7 @@ impl<'p> Lower<'p> {
 
     /// Whether a tensor is of this module and was of no other: nothing that earlier modules
     /// computed depends on it.
-    fn is_new(&self, id: TensorId) -> bool {
+    pub(super) fn is_new(&self, id: TensorId) -> bool {
         self.is_at_home(id) && self.former.values().all(|moved| *moved != id)
     }
 

@@ -210,7 +210,12 @@ impl<'p> Lower<'p> {
     fn take_in(&mut self, read: &[TensorId], by: &[TensorId]) -> R<()> {
         for by in by {
             let earlier = read.iter().filter(|id| *id != by && self.is_earlier(**id));
-            let earlier: Vec<TensorId> = earlier.copied().collect();
+            let mut earlier: Vec<TensorId> = earlier.copied().collect();
+            // What the module has taken from earlier ones for others may follow the parameter too.
+            if self.pending.is_some() && !self.is_new(*by) {
+                let taken = self.earlier_imports(Some(*by)).into_iter();
+                earlier.extend(taken.filter(|id| !read.contains(id)));
+            }
             let through_host = |cx: &Self| {
                 cx.recurrent.contains_key(by)
                     || earlier.iter().any(|of| cx.leads_through_host(*of, *by))
