@@ -168,7 +168,10 @@ fn is_part(instance: &Instance, member: u32, code: &Code) -> bool {
     let nameless = name.rsplit_once('.').is_some_and(|(base, number)| {
         matches!(base, "v" | "n" | "d" | "target") && number.bytes().all(|b| b.is_ascii_digit())
     });
-    nameless || name.ends_with(PART)
+    // What a derivative adds: tangents, adjoints, and calls of rules.
+    let own = name.trim_end_matches('\'');
+    let derived = [".rule", ".result", ".follows", "_tan", "_adj"];
+    nameless || name.ends_with(PART) || derived.iter().any(|end| own.ends_with(end))
 }
 
 fn show_member(instance: &Instance, member: u32, offset: u64, code: &Code) -> String {

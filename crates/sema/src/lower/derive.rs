@@ -15,7 +15,7 @@ use super::module::loc;
 use super::tensors::Home;
 use super::value::{Form, R, Scalar, Src, TensorId, Term, Val};
 use super::{Lower, unsupported};
-use crate::hir::{BodyId, ExprId, ExprKind, LocalId};
+use crate::hir::{BodyId, ExprId, ExprKind, LocalId, Res};
 use crate::types::Ty;
 
 /// A tensor, or part of one, that a request names.
@@ -101,6 +101,16 @@ impl<'p> Lower<'p> {
     pub(super) fn differential(&mut self, of: ExprId) -> R<Val<'p>> {
         if let Some(tangents) = self.frame.tangents.clone() {
             // In a rule, `@x[i]` is the tangent of `x`, read where `x` would be.
+            let root = self.root_of(of);
+            if let Some(root) = root
+                && let ExprKind::Name(Res::Local(local)) = self.body().kind(root)
+                && let Some(tangent) = tangents.get(local)
+            {
+                self.frame.hoist(root, tangent.clone());
+                let value = self.eval(of);
+                self.frame.forget(root);
+                return value;
+            }
             let mut frame = self.frame.clone();
             for (local, tangent) in tangents.iter() {
                 frame.bind(*local, tangent.clone());
@@ -110,6 +120,20 @@ impl<'p> Lower<'p> {
         let frame = self.frame.clone();
         let term = Term { negated: false, factor: None, target: of, frame };
         Ok(Val::Differential(Rc::new(vec![term])))
+    }
+
+    /// What is read in brackets and by fields, without defaults.
+    fn root_of(&self, of: ExprId) -> Option<ExprId> {
+        let mut root = of;
+        loop {
+            match self.body().kind(root) {
+                ExprKind::Access { base, default: None, .. } | ExprKind::Field(base, _) => {
+                    root = *base;
+                }
+                ExprKind::Access { .. } => return None,
+                _ => return Some(root),
+            }
+        }
     }
 
     /// The tensors that an expression names, one per leaf. Only what is differentiated may be made

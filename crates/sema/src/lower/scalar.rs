@@ -50,6 +50,11 @@ fn is_small(expr: &Quasi) -> bool {
     affine.constant_part().abs() < 1 << 16 && matches!(affine.terms(), [] | [(_, 1)])
 }
 
+/// Whether a type holds every index and size, and a little more or less.
+fn holds_sizes(elem: Elem) -> bool {
+    matches!(elem, Elem::I32 | Elem::I64)
+}
+
 impl<'p> Lower<'p> {
     pub(super) fn literal(&mut self, literal: &Literal, expr: ExprId) -> R<Val<'p>> {
         let ty = self.ty(expr);
@@ -120,7 +125,9 @@ impl<'p> Lower<'p> {
             (Op::Rem, [a, b]) if self.exact || is_small(a) => {
                 a.trunc_rem(b.as_constant().filter(|k| *k > 0)?).ok()?
             }
-            (Op::Cast, [a]) if args[0].elem.is_int() && is_small(a) => a.clone(),
+            (Op::Cast, [a]) if holds_sizes(args[0].elem) && holds_sizes(elem) && is_small(a) => {
+                a.clone()
+            }
             _ => return None,
         };
         // A number that does not fit wraps or traps when it is computed.

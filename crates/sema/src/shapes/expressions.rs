@@ -305,7 +305,7 @@ impl<'p> Analyser<'p> {
             (Shape::Int(_), Ty::Scalar(scalar)) if !scalar.is_integer() => Shape::Opaque,
             (Shape::Int(value), Ty::Scalar(scalar)) => match value.as_constant() {
                 // A constant that fits stays what it is; others may wrap only when narrowed.
-                Some(constant) if i32::try_from(constant).is_err() => Shape::Opaque,
+                Some(constant) if !fits(constant, *scalar) => Shape::Opaque,
                 None if !matches!(scalar, Scalar::I32 | Scalar::I64) => Shape::Opaque,
                 _ => found,
             },
@@ -357,5 +357,17 @@ fn literal_shape(literal: &Literal) -> Shape {
             Err(_) => Shape::Opaque,
         },
         _ => Shape::Opaque,
+    }
+}
+
+/// Whether an integer type holds a number that is no larger than sizes are.
+fn fits(number: i64, scalar: Scalar) -> bool {
+    match scalar {
+        Scalar::I8 => i8::try_from(number).is_ok(),
+        Scalar::I16 => i16::try_from(number).is_ok(),
+        Scalar::U8 => u8::try_from(number).is_ok(),
+        Scalar::U16 => u16::try_from(number).is_ok(),
+        Scalar::U32 | Scalar::U64 => (0..=i64::from(i32::MAX)).contains(&number),
+        _ => i32::try_from(number).is_ok(),
     }
 }

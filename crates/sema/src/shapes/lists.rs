@@ -16,7 +16,7 @@ use crate::types::Ty;
 impl<'p> Analyser<'p> {
     pub(super) fn array(&mut self, expr: ExprId, items: &[ExprId]) -> Shape {
         let shapes: Vec<Shape> = items.iter().map(|item| self.eval(*item)).collect();
-        if !matches!(self.ty(expr), Ty::Tensor(..)) {
+        if !matches!(self.value_ty(expr), Ty::Tensor(..)) {
             return Shape::Opaque;
         }
         let integers: Option<Vec<MinMax>> = shapes
@@ -82,7 +82,7 @@ impl<'p> Analyser<'p> {
         let inner = self.eval(element);
         self.conditions.truncate(n_conditions);
         self.close_scope(n_before, outermost);
-        match self.ty(expr) {
+        match self.value_ty(expr) {
             Ty::Tensor(_, extents) => {
                 let length = length.unwrap_or_else(|| {
                     self.fresh_axis(Source::Expr(self.cur, expr), &Vec::new(), 0, extents.len())

@@ -293,6 +293,14 @@ impl<'p> Analyser<'p> {
         self.typed_here().expr(expr)
     }
 
+    /// The type of a value, or of what a differential is the change of.
+    fn value_ty(&self, expr: ExprId) -> &'p Ty {
+        match self.ty(expr) {
+            Ty::Differential(inner) => inner,
+            ty => ty,
+        }
+    }
+
     fn span(&self, expr: ExprId) -> Span {
         self.body().span(expr)
     }

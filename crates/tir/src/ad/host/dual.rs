@@ -183,6 +183,7 @@ impl<'h, 'a> Dual<'h, 'a> {
             | Intrinsic::ListToTensor
             | Intrinsic::TensorToList
             | Intrinsic::ZipRecords
+            | Intrinsic::Captures
             | Intrinsic::Element
             | Intrinsic::Scalar => self.same_on_tangents(inst, args),
             Intrinsic::Cast => match self.host.carries(&inst.results[0].ty) {
