@@ -12,7 +12,8 @@ use crate::decide::{
     Along, Illegal, Prepared, Sizes, Storage, cut_strips, decide, decide_along_time, divide_cases,
     expect_sizes, find_replays, follows_sizes, fuse_steps, fuse_terms, is_in_one_segment,
     join_points, join_producers, join_rows, narrow_windows, prepare_sweeps, prove_legal,
-    round_windows, run_extremes, store_functions, stream_sums, turn_windows, widen_sums,
+    round_windows, run_extremes, run_prefixes, store_functions, stream_sums, turn_windows,
+    widen_sums,
 };
 use crate::delay::delay_updates;
 use crate::factor::factor_contractions;
@@ -242,7 +243,7 @@ fn finish(
 
 /// A module with the clauses and sums that its schedule is decided for.
 fn prepared(module: Module, ctx: &Ctx) -> Module {
-    let divided = divide_cases(delay_updates(module), ctx);
+    let divided = divide_cases(delay_updates(run_prefixes(module)), ctx);
     let stored = store_functions(widen_sums(divided, ctx), ctx);
     cut_strips(run_extremes(stream_sums(stored)))
 }

@@ -10,6 +10,7 @@
 //! | `contractions.rs` | which contractions are computed before the recurrence that reads them |
 //! | `cases.rs`, `widen.rs` | which conditions on indices become clauses, and which sums count everywhere |
 //! | `functions.rs` | which functions are computed before a clause that has more indices |
+//! | `prefixes.rs` | which reductions up to each point are recurrences |
 //! | `running.rs` | which extrema are computed along with the recurrence they are of |
 //! | `stream/` | what is only summed over a long axis, block by block |
 //! | `join.rs` | which producers belong to the group of the recurrence that reads them |
@@ -52,6 +53,7 @@ mod observers;
 mod orders;
 mod phases;
 mod points;
+mod prefixes;
 mod private;
 mod products;
 mod replay;
@@ -93,6 +95,7 @@ pub(crate) use legal::{is_order_seen, prove_legal};
 pub(crate) use narrow::narrow_windows;
 pub(crate) use observers::extended;
 pub use points::join_points;
+pub use prefixes::run_prefixes;
 pub(crate) use products::{fuse_steps, fuse_terms};
 pub use replay::{Along, find_replays};
 pub(crate) use replay::{
