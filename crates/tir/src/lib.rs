@@ -13,6 +13,7 @@
 //! | [`verify`] | the invariants of modules |
 //! | [`substitute`] | replacing symbols, values and tensors |
 //! | [`free`] | what code mentions without defining it |
+//! | `derived` | sizes that follow from the extents of arguments |
 //! | [`fresh`] | copies of regions with new binders, for inlining and splitting |
 //! | [`ad`], [`answer`] | derivatives: requests become ordinary code, and how |
 //! | [`work`] | counting operations |
@@ -33,6 +34,7 @@ pub mod ad;
 pub mod answer;
 pub mod builder;
 pub mod constant;
+mod derived;
 pub mod free;
 pub mod fresh;
 pub mod graph;

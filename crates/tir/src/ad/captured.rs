@@ -11,7 +11,7 @@
 use super::context::{Ad, zero};
 use super::fault::{Fault, R};
 use super::idle::{drop_unneeded, needed};
-use super::isolate::{Isolated, extents};
+use super::isolate::Isolated;
 use crate::fresh::Fresh;
 use crate::module::Axis;
 use crate::region::{Arg, Inst, InstKind, Place, Subscript};
@@ -84,7 +84,7 @@ impl Ad<'_> {
         let missing = || Fault::no_rule(&format!("`{}`", function.as_str()), inst.loc);
         let code = found.ok_or_else(missing)?;
         let mut region = Fresh::new(self.module, &mut self.names).inline(&code.body, operands)?;
-        extents(&code.body.params, types).region(&mut region)?;
+        self.extents(&code.body.params, types)?.region(&mut region)?;
         out.append(&mut region.insts);
         Ok(region.results.get(at).cloned().unwrap_or_else(|| zero(crate::types::Elem::F64)))
     }

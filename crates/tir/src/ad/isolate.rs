@@ -12,6 +12,7 @@ use std::collections::{HashMap, HashSet};
 use super::context::{Ad, one, zero};
 use super::fault::R;
 use super::uses::{Uses, slice};
+use crate::derived::derive_sizes;
 use crate::fresh::Fresh;
 use crate::module::{Axis, Binding, Clause, Function, Group, Rule, box_of};
 use crate::op::Op;
@@ -309,7 +310,7 @@ impl Ad<'_> {
             types.push(unit.clone());
         }
         let mut region = Fresh::new(self.module, &mut self.names).inline(&code.body, &operands)?;
-        extents(&code.body.params, &types).region(&mut region)?;
+        self.extents(&code.body.params, &types)?.region(&mut region)?;
         insts.append(&mut region.insts);
         let (wanted, place) = if reverse { (spoken, &by_axes) } else { (at, &of_axes) };
         let result = match region.results.get(wanted) {
@@ -323,6 +324,22 @@ impl Ad<'_> {
         };
         let value = self.cast(insts, result, ty.elem);
         Ok(Entry { value, of_axes, by_axes })
+    }
+
+    /// The extents of parameters, which stand for those of the arguments, and the sizes that follow from them.
+    pub(super) fn extents(&mut self, params: &[Def], types: &[TensorType]) -> R<Substitution> {
+        let mut known = Substitution::default();
+        for (param, ty) in params.iter().zip(types) {
+            let Def::Tensor(tensor) = param else { continue };
+            for (own, given) in tensor.ty.dims.iter().zip(&ty.dims) {
+                if let Some(var) = own.extent.as_var() {
+                    known.vars.insert(var, given.extent.clone());
+                }
+            }
+        }
+        derive_sizes(self.module, &mut known)?;
+        self.facts = self.module.facts();
+        Ok(known)
     }
 
     /// One at a point, zero elsewhere; without a point it is all zeros.
@@ -425,18 +442,4 @@ pub(super) fn result_type(def: &Def) -> TensorType {
         Def::Scalar(value) => TensorType { elem: value.elem, dims: Vec::new() },
         Def::Tensor(tensor) => tensor.ty.clone(),
     }
-}
-
-/// The extents of parameters, which stand for those of the arguments.
-pub(super) fn extents(params: &[Def], types: &[TensorType]) -> Substitution {
-    let mut known = Substitution::default();
-    for (param, ty) in params.iter().zip(types) {
-        let Def::Tensor(tensor) = param else { continue };
-        for (own, given) in tensor.ty.dims.iter().zip(&ty.dims) {
-            if let Some(var) = own.extent.as_var() {
-                known.vars.insert(var, given.extent.clone());
-            }
-        }
-    }
-    known
 }

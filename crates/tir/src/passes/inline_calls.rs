@@ -17,6 +17,7 @@ use einlang_index::{Quasi, Result, Var};
 use einlang_source::Diagnostics;
 
 use super::Ctx;
+use crate::derived::derive_sizes;
 use crate::fresh::Fresh;
 use crate::graph::strong_parts;
 use crate::module::{Function, Group, Module, Symbol, SymbolSource};
@@ -280,6 +281,7 @@ impl<'m> Inliner<'m> {
         }
         let copy = Fresh::new(self.module, &mut self.names).inline(body, args)?;
         let mut region = copy;
+        derive_sizes(self.module, &mut extents)?;
         extents.region(&mut region)?;
         for inst in &region.insts {
             if let InstKind::Group(group) = &inst.kind {
