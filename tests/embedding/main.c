@@ -56,6 +56,10 @@ int main(void) {
         if (model_clamp(4.0 * i, 1, 7, &clamped[i], message, sizeof message)) return puts(message), 1;
     printf("clamp: %g %g %g\n", clamped[0], clamped[1], clamped[2]);
 
+    double mixed = 0;
+    if (model_mixed(1, 2, 3, &mixed, message, sizeof message)) return puts(message), 1;
+    printf("mixed: %g\n", mixed);
+
     int32_t status = model_share(&tk, 0, &out, message, sizeof message);
     printf("share by 0: %d, %s\n", (int)status, message);
     status = model_layer(&tx, &tw, &tt, &out, message, sizeof message);
