@@ -70,7 +70,7 @@ fn found(group: &Group) -> Option<Prefix> {
         if let Some(last) = is_fixed.then(|| last_term(&reduction.domain, *index, var)).flatten()
             && is_whole(domain, var)
         {
-            let (op, start, reduction) = (*op, start.clone(), (**reduction).clone());
+            let (op, start, reduction) = (*op, *start, (**reduction).clone());
             return Some(Prefix { axis, last, op, start, reduction });
         }
     }

@@ -20,13 +20,13 @@ pub(super) fn report(cx: &mut Context) {
             Res::Error => None,
             Res::Def(target) => match &cx.program.def(target).kind {
                 DefKind::Fn(function) => match firsts.insert(target, span) {
-                    Some(first) => Some(errors::second_rule(&name, span, first)),
-                    None => mismatch(cx, rule, &cx.program.bodies[function.body], span, &name),
+                    Some(first) => Some(errors::second_rule(name, span, first)),
+                    None => mismatch(cx, rule, &cx.program.bodies[function.body], span, name),
                 },
-                _ => Some(errors::rule_of_no_function(&name, span)),
+                _ => Some(errors::rule_of_no_function(name, span)),
             },
-            Res::Builtin(_) => Some(errors::rule_of_builtin(&name, span)),
-            _ => Some(errors::rule_of_no_function(&name, span)),
+            Res::Builtin(_) => Some(errors::rule_of_builtin(name, span)),
+            _ => Some(errors::rule_of_no_function(name, span)),
         };
         found.extend(wrong.map(|diagnostic| (id, diagnostic)));
     }
