@@ -71,7 +71,7 @@ pub(crate) const KINDS: usize = 11;
 
 /// The rank of a kind.
 pub(crate) fn rank(kind: usize) -> usize {
-    if kind < 6 || kind >= 9 { 1 } else { 0 }
+    if (6..9).contains(&kind) { 0 } else { 1 }
 }
 
 /// The value of a kind at a point: vectors `u`, `v`, and a scalar `a`.
