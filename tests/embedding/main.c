@@ -60,6 +60,12 @@ int main(void) {
     if (model_mixed(1, 2, 3, &mixed, message, sizeof message)) return puts(message), 1;
     printf("mixed: %g\n", mixed);
 
+    int64_t times[2] = {1, 2};
+    einlang_tensor tl = {times, EINLANG_I64, 1, {2}, {1}};
+    if (model_later(&tl, INT64_C(1) << 50, &out, message, sizeof message)) return puts(message), 1;
+    printf("later: %lld\n", (long long)((int64_t *)out.data)[1]);
+    model_release(&out);
+
     int32_t status = model_share(&tk, 0, &out, message, sizeof message);
     printf("share by 0: %d, %s\n", (int)status, message);
     status = model_layer(&tx, &tw, &tt, &out, message, sizeof message);

@@ -37,6 +37,7 @@ smooth: 0.5 1.25 2.125
 count: 1 0 3 0
 clamp: 1 4 7
 mixed: 14
+later: 1125899906842626
 share by 0: 1, model.ein:35:19: integer division by zero
 another type: 1, argument `b` must be a tensor of f32 with rank 1, but is one of f64 with rank 1
 another length: 1, model.ein:5:8: axis 0 of `b` has another extent than its type says
