@@ -242,8 +242,7 @@ impl<'p> Writer<'p> {
             Statement::Let { pattern, value, .. } => {
                 bound(pattern).is_some() || self.parts(scope, pattern, *value).is_some()
             }
-            Statement::Clause(_) => true,
-            Statement::For { .. } | Statement::Expr(_) => true,
+            Statement::Clause(_) | Statement::For { .. } | Statement::Expr(_) => true,
         }
     }
 

@@ -94,16 +94,7 @@ impl<'p> Lower<'p> {
         let Some(value) = self.value_of(id) else {
             return unsupported(self.here, "a rule without a body");
         };
-        let gives = match rule.reverse {
-            false => ret,
-            true => {
-                let spoken = target.params.iter().filter(|ty| !matches!(ty, Ty::Fn(_)));
-                match &spoken.cloned().collect::<Vec<Ty>>()[..] {
-                    [one] => one.clone(),
-                    all => Ty::Tuple(all.to_vec()),
-                }
-            }
-        };
+        let gives = instance.ret.clone();
         let result = self.within(frame, |cx| {
             let value = cx.eval(value)?;
             let value = cx.settled(&value)?;
