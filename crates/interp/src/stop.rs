@@ -46,6 +46,8 @@ stop_codes! {
         "Bindings that depend on each other in a cycle.";
     NotComputed "E0504" "a data-dependent self-read may only reach points that come earlier in the order"
         "A data-dependent self-read of a point not yet computed.";
+    NoDerivative "E0602" "let fewer requests lie in each other, or give the function a rule with `@fn`"
+        "Requests nested deeper than they are written down for.";
     Division "E0701" "test the divisor or exponent before, or compute with floats"
         "Integer division by zero or a negative integer power.";
     OutOfBounds "E0702" "guard the read with a condition, or write a default `[… else e]`"
@@ -152,6 +154,7 @@ impl StopCode {
             Trap::EmptyReduction => StopCode::Empty,
             Trap::ExtentsDiffer => StopCode::Extents,
             Trap::LoadedShape => StopCode::OtherShape,
+            Trap::NoDerivative => StopCode::NoDerivative,
         }
     }
 }

@@ -248,7 +248,10 @@ pub(crate) fn projections(y: (&str, usize), p: (&str, usize)) -> (String, Vec<Pr
     text += &format!("let entry = {};\n", at(fixed_of, fixed_by));
     text += &format!("let row = {};\n", at(fixed_of, all_by));
     text += &format!("let column = {};\n", at(all_of, fixed_by));
-    let mut made = vec![Projection::Entry, Projection::Row, Projection::Column];
+    let (of_point, by_point) = (read(y, fixed_of), read(p, fixed_by));
+    text += &format!("let paired = (@{of_point} / @({p}, {by_point})).1;\n");
+    let mut made =
+        vec![Projection::Entry, Projection::Row, Projection::Column, Projection::Paired];
     if by > 0 {
         let product = format!("{} * {}", at(targets, parameters), read("along", parameters));
         let sum = format!("sum[{}]({product})", list(parameters));
@@ -282,6 +285,8 @@ pub(crate) enum Projection {
     Entry,
     Row,
     Column,
+    /// The entry, of a tuple of paths.
+    Paired,
     Jvp,
     Vjp,
 }
@@ -293,6 +298,7 @@ impl Projection {
             Projection::Entry => "entry",
             Projection::Row => "row",
             Projection::Column => "column",
+            Projection::Paired => "paired",
             Projection::Jvp => "jvp_out",
             Projection::Vjp => "vjp_out",
         }
@@ -305,7 +311,7 @@ impl Projection {
         let target = [0, 1, N + 2][of];
         let parameter = [0, 3, 3 * N][by];
         match self {
-            Projection::Entry => vec![rows[target][parameter]],
+            Projection::Entry | Projection::Paired => vec![rows[target][parameter]],
             Projection::Row => rows[target].to_vec(),
             Projection::Column => rows.iter().map(|row| row[parameter]).collect(),
             Projection::Jvp => {

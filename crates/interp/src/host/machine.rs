@@ -183,10 +183,14 @@ impl<'s, 'p> Executor<'s, 'p> {
         self.complete(vec![error])
     }
 
-    /// Adds the functions that were being executed.
+    /// Adds the functions that were being executed, by the names that they were written with.
     fn blame(&self, mut stop: Stop) -> Stop {
+        let written = |name: &'p str| name.split('.').next().unwrap_or(name);
         for frame in self.frames.iter().skip(1).rev().take(4) {
-            stop.notes.push(format!("in `{}`", frame.function.name.as_str()));
+            let note = format!("in `{}`", written(frame.function.name.as_str()));
+            if stop.notes.last() != Some(&note) {
+                stop.notes.push(note);
+            }
         }
         stop
     }

@@ -38,6 +38,9 @@ impl<'p> Lower<'p> {
             ExprKind::Name(Res::Variant(..) | Res::Builtin(_)) => Val::unit(),
             _ => self.eval(callee)?,
         };
+        if let (Val::Host(..), Ty::Fn(FnTy::Declared(params, _))) = (&function, self.ty(callee)) {
+            types = params;
+        }
         self.apply_function(&function, target, values, &types, &ret)
     }
 

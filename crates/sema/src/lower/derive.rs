@@ -152,6 +152,13 @@ impl<'p> Lower<'p> {
             }
             return Ok(targets);
         }
+        if let ExprKind::Tuple(paths) = self.body().kind(expr) {
+            let mut targets = Vec::new();
+            for path in paths {
+                targets.extend(self.targets(*path, may_make)?);
+            }
+            return Ok(targets);
+        }
         if let ExprKind::Field(base, field) = self.body().kind(expr)
             && self.is_part(*base)
         {

@@ -91,12 +91,22 @@ impl<'p> Lower<'p> {
         Ok(self.record(ty, &mut values.into_iter()))
     }
 
+    /// Which of two candidates is kept. NaN is never extremal while there is a number, so that the
+    /// result does not depend on how the terms are grouped.
     fn first_extremal(&mut self, better: Op, elems: &[Elem]) -> R<Region> {
         let left: Vec<_> = elems.iter().map(|elem| self.new_value(*elem)).collect();
         let right: Vec<_> = elems.iter().map(|elem| self.new_value(*elem)).collect();
         let (mut region, ()) = self.region(|cx| {
             let args = [Scalar::value(right[0]), Scalar::value(left[0])];
-            let holds = cx.region_op(better, &args, Elem::Bool, loc(cx.here))?;
+            let mut holds = cx.region_op(better, &args, Elem::Bool, loc(cx.here))?;
+            if elems[0].is_float() {
+                let [new, old] = &args;
+                let twice = |of: &Scalar| [of.clone(), of.clone()];
+                let nan = cx.region_op(Op::Ne, &twice(old), Elem::Bool, loc(cx.here))?;
+                let number = cx.region_op(Op::Eq, &twice(new), Elem::Bool, loc(cx.here))?;
+                let first = cx.region_op(Op::And, &[nan, number], Elem::Bool, loc(cx.here))?;
+                holds = cx.region_op(Op::Or, &[holds, first], Elem::Bool, loc(cx.here))?;
+            }
             let scalars = |values: &[einlang_tir::region::Value]| -> Vec<Scalar> {
                 values.iter().map(|value| Scalar::value(*value)).collect()
             };

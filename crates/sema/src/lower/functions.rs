@@ -16,7 +16,8 @@ use crate::types::{FnTy, InstanceId, Ty};
 /// A host function that is still to be lowered.
 #[derive(Clone, Debug)]
 pub(super) enum Queued {
-    Instance(InstanceId),
+    /// An instance, whose result is to be of another type where one is given.
+    Instance(InstanceId, Option<Ty>),
     /// The rule of an instance, by this name.
     Rule(InstanceId, Ident),
 }
@@ -24,7 +25,7 @@ pub(super) enum Queued {
 /// The host functions so far.
 #[derive(Debug, Default)]
 pub(super) struct Functions {
-    known: HashMap<InstanceId, (Ident, Vec<Capture>)>,
+    known: HashMap<(InstanceId, Option<Ty>), (Ident, Vec<Capture>)>,
     pub(super) queue: Vec<Queued>,
     /// Builtins and constructors that are values, with their signatures.
     builtins: HashMap<(FnTy, Vec<Ty>), Ident>,
@@ -34,7 +35,14 @@ pub(super) struct Functions {
 impl<'p> Lower<'p> {
     /// The name of the host function of an instance, and what it captures.
     pub(super) fn host_function(&mut self, id: InstanceId) -> R<(Ident, Vec<Capture>)> {
-        if let Some(known) = self.functions.known.get(&id) {
+        self.host_function_as(id, None)
+    }
+
+    /// The same for a function whose result is a value of a declared type: a function in it is then
+    /// one of unknown identity.
+    fn host_function_as(&mut self, id: InstanceId, ret: Option<Ty>) -> R<(Ident, Vec<Capture>)> {
+        let key = (id, ret);
+        if let Some(known) = self.functions.known.get(&key) {
             return Ok(known.clone());
         }
         let instance = self.typed.instance(id);
@@ -45,8 +53,8 @@ impl<'p> Lower<'p> {
         };
         let name = Ident::new(&self.unique(&base));
         let captures = self.captures_with_rule(id);
-        self.functions.known.insert(id, (name.clone(), captures.clone()));
-        self.functions.queue.push(Queued::Instance(id));
+        self.functions.known.insert(key.clone(), (name.clone(), captures.clone()));
+        self.functions.queue.push(Queued::Instance(id, key.1));
         Ok((name, captures))
     }
 
@@ -54,7 +62,7 @@ impl<'p> Lower<'p> {
     pub(super) fn lower_functions(&mut self) -> R<()> {
         loop {
             let function = match (self.functions.queue.pop(), &mut self.functions.builtin_queue) {
-                (Some(Queued::Instance(id)), _) => self.lower_function(id)?,
+                (Some(Queued::Instance(id, ret)), _) => self.lower_function(id, ret)?,
                 (Some(Queued::Rule(of, name)), _) => self.lower_rule(of, name)?,
                 (None, queue) => match queue.pop() {
                     Some(builtin) => self.lower_builtin(builtin)?,
@@ -107,8 +115,8 @@ impl<'p> Lower<'p> {
         Ok(HostFn { name, results, body, rule: None, loc: loc(self.here) })
     }
 
-    fn lower_function(&mut self, id: InstanceId) -> R<HostFn> {
-        let (name, captures) = self.host_function(id)?;
+    fn lower_function(&mut self, id: InstanceId, ret: Option<Ty>) -> R<HostFn> {
+        let (name, captures) = self.host_function_as(id, ret.clone())?;
         let instance = self.typed.instance(id);
         self.here = self.body_span(id);
         self.host_scalars = self.has_scalars_only(id);
@@ -121,7 +129,7 @@ impl<'p> Lower<'p> {
         let Some(value) = self.value_of(id) else {
             return unsupported(self.here, "a function without a body");
         };
-        let ret = instance.ret.clone();
+        let ret = ret.unwrap_or_else(|| instance.ret.clone());
         let result = self.within(frame, |cx| {
             cx.entry_checks(id)?;
             let value = cx.eval(value)?;
@@ -251,7 +259,10 @@ impl<'p> Lower<'p> {
         let Some(id) = self.instance_for(&function.ty, params) else {
             return unsupported(self.here, "this function as a value of unknown identity");
         };
-        let (name, captures) = self.host_function(id)?;
+        let given = self.typed.instance(id).ret.clone();
+        let differs = self.host_type(&given)? != self.host_type(ret)?;
+        let ret = (**ret).clone();
+        let (name, captures) = self.host_function_as(id, differs.then(|| ret.clone()))?;
         let mut args = Vec::with_capacity(captures.len());
         self.within(function.frame.clone(), |cx| {
             for capture in &captures {
@@ -260,7 +271,7 @@ impl<'p> Lower<'p> {
             }
             Ok(())
         })?;
-        let host = HostType::Fn(self.host_types(params)?, vec![self.host_type(ret)?]);
+        let host = HostType::Fn(self.host_types(params)?, vec![self.host_type(&ret)?]);
         Ok(self.host_value_of(host, HostKind::Closure(name, args)))
     }
 

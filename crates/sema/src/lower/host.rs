@@ -102,6 +102,9 @@ impl<'p> Lower<'p> {
         match value {
             Val::Scalar(scalar) => self.host_scalar(scalar),
             Val::Tensor(tensor) => self.host_whole(tensor),
+            Val::Host(_, own) if self.host_type(ty).is_ok_and(|wanted| wanted != *own) => {
+                unsupported(self.here, "a function inside a value of a declared type")
+            }
             Val::Host(host, _) => Ok(host.clone()),
             Val::Record(parts) => {
                 let types = self.part_types(ty, parts.len());

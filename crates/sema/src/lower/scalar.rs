@@ -139,9 +139,12 @@ impl<'p> Lower<'p> {
         Some(Scalar { elem, form: Form::Index(home, expr) })
     }
 
-    /// The comparison of integers that are known here, such as the extents of a literal: of two
-    /// branches only the one that is taken becomes code.
+    /// The comparison of integers that are known here, such as the extents of a literal, and the
+    /// opposite of what is known: of two branches only the one that is taken becomes code.
     fn known_comparison(&mut self, op: Op, args: &[Scalar]) -> Option<bool> {
+        if let (Op::Not, [of]) = (op, args) {
+            return of.as_const()?.as_bool().map(|holds| !holds);
+        }
         let [a, b] = args else { return None };
         if !a.elem.is_int() || a.elem != b.elem || self.pending.is_none() {
             return None;

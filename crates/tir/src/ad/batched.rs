@@ -5,7 +5,7 @@
 //! and the sums by which a result follows a parameter; here all of them have the indices around as
 //! leading axes. The function and its rule see the slice of each argument that belongs to a point.
 
-use einlang_index::{Domain, Var};
+use einlang_index::Var;
 
 use super::context::zero;
 use super::fault::{Fault, R};
@@ -327,7 +327,7 @@ impl Lifter<'_, '_> {
         result: Arg,
     ) -> R<()> {
         let body = Region { params: Vec::new(), insts, results: vec![result] };
-        let outer: Domain = self.domain.project(&call.around)?;
+        let outer = self.points(&call.around)?;
         let domain = extended(&outer, &box_of(&own)?)?;
         let clause = self.clause(domain, None, body)?;
         let led = self.axes.iter().filter(|axis| call.around.contains(&axis.var)).cloned();

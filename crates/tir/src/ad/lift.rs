@@ -281,12 +281,31 @@ impl Lifter<'_, '_> {
         uses.region(&body);
         let around = self.needed(uses);
         let axes = self.axes.iter().filter(|axis| around.contains(&axis.var)).cloned().collect();
-        let domain = self.domain.project(&around)?;
+        let domain = self.points(&around)?;
         let clause = self.clause(domain, None, body)?;
         let (loc, clauses) = (self.loc, vec![clause]);
         self.note_prefix(&name, &around);
         self.made.push(Binding { name, elem, axes, clauses, zero_fill: false, loc });
         Ok(around)
+    }
+
+    /// The points around, of some of their indices. Code that does not depend on the index of an open
+    /// recurrence is needed if there may be a step: how many there are is not known before it.
+    pub(super) fn points(&self, around: &[Var]) -> R<Domain> {
+        let mut domain = self.domain.project(around)?;
+        for until in self.ad.module.groups.iter().filter_map(|group| group.until.as_ref()) {
+            let open = |axis: &&Axis| axis.dim.extent.as_var() == Some(until.extent);
+            let Some(axis) = self.axes.iter().find(open) else { continue };
+            if around.contains(&axis.var) || !domain.params().contains(&until.extent) {
+                continue;
+            }
+            let dims = [around, &[until.extent]].concat();
+            let left = until.first.add(&until.max)?.sub(&until.extent.into())?;
+            let within = Domain::where_nonnegative(&dims[..], &[left])?;
+            let all = Domain::of_sets(&dims[..], domain.sets().iter().cloned());
+            domain = all.intersect(&within)?.project(around)?;
+        }
+        Ok(domain)
     }
 
     pub(super) fn note_prefix(&mut self, name: &Ident, around: &[Var]) {
@@ -364,7 +383,7 @@ impl Lifter<'_, '_> {
     fn group(&mut self, group: &Group) -> R<bool> {
         let sizes = self.sizes(group)?;
         let around = self.needed(self.uses_of(group));
-        let domain = self.domain.project(&around)?;
+        let domain = self.points(&around)?;
         for binding in &group.bindings {
             self.locals.insert(binding.name.clone(), around.clone());
         }

@@ -50,6 +50,7 @@ mod key;
 mod leaf;
 mod lift;
 mod linear;
+mod narrow;
 mod note;
 mod partial;
 mod paths;

@@ -236,7 +236,8 @@ impl Ad<'_> {
         let adjoint = self.stored(&mut before, &stored, &seed_point, &point, elem, true)?;
         let own = self.own_value(&mut before, reader, view, &point, elem);
         let swept = Pullback::of(self, &view.code, place, wanted.elem, adjoint, own)?;
-        let Some(mut body) = swept else { return Ok(None) };
+        let Some(body) = swept else { return Ok(None) };
+        let (domain, mut body) = self.narrowed(domain, body);
         // Within a recurrence a condition may be what tells the points of an adjoint apart.
         match self.module.is_of_one_group(reader, wanted.name) {
             true => sink_into_arms(&mut body, before),

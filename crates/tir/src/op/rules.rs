@@ -126,6 +126,8 @@ pub enum Trap {
     ExtentsDiffer,
     /// A file that holds another shape than the program says (E0904).
     LoadedShape,
+    /// Requests nested deeper than they are written down for (E0602).
+    NoDerivative,
 }
 
 impl Trap {
@@ -140,6 +142,7 @@ impl Trap {
         Trap::EmptyReduction,
         Trap::ExtentsDiffer,
         Trap::LoadedShape,
+        Trap::NoDerivative,
     ];
 
     /// The name in the text form.
@@ -154,6 +157,7 @@ impl Trap {
             Trap::EmptyReduction => "empty_reduction",
             Trap::ExtentsDiffer => "extents_differ",
             Trap::LoadedShape => "loaded_shape",
+            Trap::NoDerivative => "no_derivative",
         }
     }
 

@@ -63,9 +63,10 @@ impl Dual<'_, '_> {
 
     /// The function that is called in place of another one: it takes tangents, or prints nothing.
     pub(super) fn callee(&mut self, name: &Ident, active: &[bool]) -> R<Ident> {
+        let name = self.host.deeper(name, false);
         match self.quiet {
-            true => self.host.quiet_function(name, self.loc),
-            false => self.host.dual_function(name, active, self.loc),
+            true => self.host.quiet_function(&name, self.loc),
+            false => self.host.dual_function(&name, active, self.loc),
         }
     }
 

@@ -13,6 +13,7 @@
 //! | `control` | tangents of branches, loops and calls |
 //! | `tensors` | tangents of tensor code and of scalar operations |
 //! | `functions` | functions with tangents, one for each choice of what changes |
+//! | `deeper` | functions that are differentiated for the sake of their own requests |
 //! | `ruled` | functions that have a rule of the user's |
 //! | `linear` | whether such a rule is linear |
 //! | `quiet` | functions that compute the same and print nothing |
@@ -27,6 +28,7 @@
 
 mod calls;
 mod control;
+mod deeper;
 mod dual;
 mod functions;
 mod linear;
@@ -102,6 +104,12 @@ struct Host<'a> {
     names: HashSet<String>,
     /// Functions whose requests are being expanded, or were.
     expanding: HashSet<Ident>,
+    /// Those of them whose expansion has not ended, outermost first, as they are written.
+    open: Vec<Ident>,
+    /// Copies of such functions, by how many were open.
+    deeper: HashMap<(Ident, usize), Ident>,
+    /// The functions that those are copies of.
+    written: HashMap<Ident, Ident>,
 }
 
 impl<'a> Host<'a> {
@@ -128,6 +136,9 @@ impl<'a> Host<'a> {
             ops: HashMap::new(),
             names,
             expanding: HashSet::new(),
+            open: Vec::new(),
+            deeper: HashMap::new(),
+            written: HashMap::new(),
         }
     }
 
@@ -146,8 +157,11 @@ impl<'a> Host<'a> {
         if !asks || !self.expanding.insert(function.name.clone()) {
             return Ok(());
         }
+        let written = self.written.get(&function.name).unwrap_or(&function.name);
+        self.open.push(written.clone());
         let mut body = function.body.clone();
         self.expand(&mut body)?;
+        self.open.pop();
         self.program.functions[at].body = body;
         Ok(())
     }

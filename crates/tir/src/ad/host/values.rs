@@ -122,7 +122,8 @@ impl Dual<'_, '_> {
     ) -> R<Block> {
         let captured = types.iter().map(|_| active.0);
         let active: Vec<bool> = captured.chain(active.1.iter().copied()).collect();
-        let callee = self.callee(function, &active)?;
+        let function = self.host.deeper(function, true);
+        let callee = self.callee(&function, &active)?;
         let outer = std::mem::take(&mut self.out);
         let captured = self.captures(value, types);
         let floats: Vec<HostArg> = match self.quiet {
