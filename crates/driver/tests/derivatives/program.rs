@@ -250,8 +250,7 @@ pub(crate) fn projections(y: (&str, usize), p: (&str, usize)) -> (String, Vec<Pr
     text += &format!("let column = {};\n", at(all_of, fixed_by));
     let (of_point, by_point) = (read(y, fixed_of), read(p, fixed_by));
     text += &format!("let paired = (@{of_point} / @({p}, {by_point})).1;\n");
-    let mut made =
-        vec![Projection::Entry, Projection::Row, Projection::Column, Projection::Paired];
+    let mut made = vec![Projection::Entry, Projection::Row, Projection::Column, Projection::Paired];
     if by > 0 {
         let product = format!("{} * {}", at(targets, parameters), read("along", parameters));
         let sum = format!("sum[{}]({product})", list(parameters));

@@ -44,9 +44,10 @@ impl Ad<'_> {
             return None;
         }
         let both = domain.intersect(&part).ok()?;
-        let lives = both.sets().iter().filter(|set| {
-            !Domain::new(dims, (*set).clone()).is_empty().is_true()
-        });
+        let lives = both
+            .sets()
+            .iter()
+            .filter(|set| !Domain::new(dims, (*set).clone()).is_empty().is_true());
         let sets: Vec<_> = lives.cloned().collect();
         if sets.len() > domain.sets().len() {
             return None;

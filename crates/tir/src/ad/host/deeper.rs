@@ -57,8 +57,9 @@ impl Host<'_> {
         for mut inst in std::mem::take(&mut block.insts) {
             inst.blocks_mut().into_iter().for_each(|inner| self.stop_at_requests(inner));
             if is_request(&inst) {
-                let message =
-                    format!("no derivative yet through more than {MAX_DEPTH} requests in each other");
+                let message = format!(
+                    "no derivative yet through more than {MAX_DEPTH} requests in each other"
+                );
                 let kind = HostKind::Trap(Trap::NoDerivative, message);
                 block.insts.push(HostInst { results: Vec::new(), kind, loc: inst.loc });
                 inst.kind = HostKind::Intrinsic(Intrinsic::Never, Vec::new());
