@@ -228,6 +228,8 @@ fn limits_stop_programs() {
     assert_eq!(code(deep, Limits { depth: 20, ..usual() }, None), "E0802");
     let wide = "let x = [100i8, 100i8]; let y = x[0] + x[1];";
     assert_eq!(code(wide, Limits { checked: true, ..usual() }, None), "E0704");
+    let far = "let b[i in 0..6] = i * 1000000000;";
+    assert_eq!(code(far, Limits { checked: true, ..usual() }, None), "E0704");
 }
 
 /// Keeps the lines.

@@ -154,7 +154,13 @@ impl Made {
             22 => format!("let {b} = sum[i, j]({m}[i, j] * {u}[i] * {v}[j]) * 0.2 + {e};"),
             23 => format!("let {b} = min[i]({u}[i]) * max[i]({v}[i]) + {e};"),
             24 => format!("let {b} = reduce[i](0.3, |p, q| p + q + p * q)(0.5 * {u}[i]) + {e};"),
-            25 => format!("let {b} = mean[i](({u}[i] - {a}) ** 2) + {e};"),
+            25 => match source.below(2) {
+                0 => format!("let {b} = mean[i](({u}[i] - {a}) ** 2) + {e};"),
+                // How many terms are kept is counted by what is differentiated.
+                _ => format!(
+                    "let {b} = mean[i](({u}[i] - {a}) ** 2 where {v}[i] > 0.1 || i == 0) * {c} + {e};"
+                ),
+            },
             26 => format!("let {b} = prod[i]({u}[i] where {v}[i] > 0.1) * 0.5 + {e};"),
             27 => match source.below(3) {
                 0 => format!("let {b} = {u}[3] * sqrt(1.5 + {a} ** 2) + {e};"),

@@ -50,6 +50,13 @@ fn is_small(expr: &Quasi) -> bool {
     affine.constant_part().abs() < 1 << 16 && matches!(affine.terms(), [] | [(_, 1)])
 }
 
+/// Whether an expression adds up few multiples of indices and sizes. Larger multiples may overflow,
+/// which `--checked` wants to see: they are computed like any other integers.
+fn is_moderate(expr: &Quasi) -> bool {
+    let few = |(_, factor): &(_, i64)| factor.abs() <= 1 << 10;
+    expr.as_affine().is_none_or(|affine| affine.terms().iter().all(few))
+}
+
 /// Whether a type holds every index and size, and a little more or less.
 fn holds_sizes(elem: Elem) -> bool {
     matches!(elem, Elem::I32 | Elem::I64)
@@ -133,6 +140,9 @@ impl<'p> Lower<'p> {
         // A number that does not fit wraps or traps when it is computed.
         let fits = |number: i64| Const::int(elem, number.into()).as_int() == Some(number.into());
         if !self.exact && expr.as_constant().is_some_and(|number| !fits(number)) {
+            return None;
+        }
+        if !self.exact && elem != Elem::I64 && !is_moderate(&expr) {
             return None;
         }
         let home = self.module();

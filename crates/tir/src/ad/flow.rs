@@ -25,14 +25,29 @@ pub(super) struct Flow {
     pub(super) sites: Vec<Site>,
     /// The tensors read, those passed as a whole included.
     pub(super) sources: HashSet<Ident>,
+    /// The values that were computed outside.
+    pub(super) values: HashSet<u32>,
 }
 
 /// What flows into a binding.
 pub(super) fn flow_of(binding: &Binding) -> Flow {
     let mut flow = Flow::default();
     for clause in &binding.clauses {
-        Tracer::new(clause).run(clause, &mut flow);
+        let mut tracer = Tracer::default();
+        tracer.clause(clause);
+        tracer.run(&clause.body.results, &mut flow);
     }
+    flow
+}
+
+/// What flows into the results of an instruction.
+pub(super) fn flow_of_inst(inst: &Inst) -> Flow {
+    let results = inst.results.iter().filter_map(Def::as_scalar).map(Arg::from).collect();
+    let body = Region { params: Vec::new(), insts: vec![inst.clone()], results };
+    let mut flow = Flow::default();
+    let mut tracer = Tracer::default();
+    tracer.region(&body);
+    tracer.run(&body.results, &mut flow);
     flow
 }
 
@@ -42,6 +57,7 @@ enum From<'a> {
     Same(&'a Arg),
 }
 
+#[derive(Default)]
 struct Tracer<'a> {
     values: HashMap<u32, From<'a>>,
     locals: HashMap<Ident, Vec<&'a Arg>>,
@@ -50,13 +66,6 @@ struct Tracer<'a> {
 }
 
 impl<'a> Tracer<'a> {
-    fn new(clause: &'a Clause) -> Tracer<'a> {
-        let (values, locals) = (HashMap::new(), HashMap::new());
-        let mut tracer = Tracer { values, locals, seen: HashSet::new(), open: Vec::new() };
-        tracer.clause(clause);
-        tracer
-    }
-
     fn clause(&mut self, clause: &'a Clause) {
         self.guarded(clause.guard.as_ref(), &clause.body);
     }
@@ -108,8 +117,8 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn run(&mut self, clause: &'a Clause, flow: &mut Flow) {
-        self.open.extend(&clause.body.results);
+    fn run(&mut self, results: &'a [Arg], flow: &mut Flow) {
+        self.open.extend(results);
         while let Some(arg) = self.open.pop() {
             match arg {
                 Arg::Const(_) => {}
@@ -125,7 +134,7 @@ impl<'a> Tracer<'a> {
                             let (inst, at) = (*inst, *at);
                             self.inst(inst, at, flow);
                         }
-                        None => {}
+                        None => drop(flow.values.insert(value.number)),
                     }
                 }
             }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::context::{Ad, zero};
 use super::fault::{Fault, R};
+use super::flow::flow_of_inst;
 use super::partial::Applied;
-use super::uses::Uses;
 use crate::op::Derivative;
 use crate::region::{Arg, Def, Inst, InstKind, Place, Read, Region, Value};
 use crate::types::Elem;
@@ -89,15 +89,9 @@ impl<'a, 'm> Pullback<'a, 'm> {
                     args.iter().any(|arg| self.is_relevant(arg))
                 }
                 InstKind::Reduce(_) => {
-                    let mut uses = Uses::default();
-                    uses.inst(inst);
-                    let mut wanted = false;
-                    for region in inst.regions() {
-                        region.for_each_inst(&mut |inst| {
-                            wanted |= matches!(&inst.kind, InstKind::Read(r) if self.is_wanted(r));
-                        });
-                    }
-                    wanted || uses.values.iter().any(|number| self.relevant.contains(number))
+                    let flow = flow_of_inst(inst);
+                    let wanted = flow.sites.iter().any(|site| site.place == *self.place);
+                    wanted || flow.values.iter().any(|number| self.relevant.contains(number))
                 }
                 _ => false,
             };

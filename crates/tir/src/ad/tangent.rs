@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::context::{Ad, zero};
 use super::fault::{Fault, R};
+use super::flow::flow_of_inst;
 use super::partial::Applied;
 use super::seed::{Seed, SeedPoint, Stored};
 use super::uses::Uses;
@@ -179,12 +180,11 @@ impl<'a, 'm> Beside<'a, 'm> {
         }
     }
 
-    /// A reduction of integers: what it takes from floats is rounded.
+    /// A reduction of integers: what it takes from floats is rounded; what it counts is not.
     fn opaque(&mut self, inst: &Inst) {
-        let mut uses = Uses::default();
-        uses.inst(inst);
-        let active = uses.values.iter().any(|number| self.tangents.contains_key(number));
-        let reads = uses.tensors.iter().any(|name| self.of.stored.contains_key(name));
+        let flow = flow_of_inst(inst);
+        let active = flow.values.iter().any(|number| self.tangents.contains_key(number));
+        let reads = flow.sources.iter().any(|name| self.of.stored.contains_key(name));
         if active || reads {
             self.rounded
                 .extend(inst.results.iter().filter_map(|d| d.as_scalar()).map(|v| v.number));
