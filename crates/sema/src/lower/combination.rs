@@ -156,18 +156,49 @@ impl<'p> Lower<'p> {
     ) -> R<Val<'p>> {
         let ty = self.ty(expr);
         let hint = self.hint.take();
+        let by_type = self.ty(by);
         let by = self.targets(by, false)?;
-        let of = self.within(frame, |cx| cx.targets(target, true))?;
+        let (of_type, of) =
+            self.within(frame, |cx| Ok((cx.ty(target), cx.targets(target, true)?)))?;
         if of.len() * by.len() == 1 {
             self.hint = hint;
         }
         let mut leaves = Vec::with_capacity(of.len() * by.len());
-        for of in &of {
-            for by in &by {
+        for (of_at, by_at) in self.leaf_pairs(&of_type, &by_type) {
+            if let (Some(of), Some(by)) = (of.get(of_at), by.get(by_at)) {
                 leaves.push(self.jacobian(of, by)?);
             }
         }
         self.as_declared(&ty, leaves)
+    }
+
+    /// The leaves of a derivative, as those of what is differentiated and of the parameter, in the order
+    /// of its type: a tuple that is differentiated is outermost, then a tuple of parameters.
+    fn leaf_pairs(&self, of: &Ty, by: &Ty) -> Vec<(usize, usize)> {
+        let n_leaves = |ty: &Ty| self.leaf_types(ty).map_or(0, |leaves| leaves.len());
+        let mut pairs = Vec::new();
+        let mut start = 0;
+        match (of, by) {
+            (Ty::Tuple(parts), _) => {
+                for part in parts {
+                    let inner = self.leaf_pairs(part, by);
+                    pairs.extend(inner.into_iter().map(|(of, by)| (start + of, by)));
+                    start += n_leaves(part);
+                }
+            }
+            (_, Ty::Tuple(parts)) => {
+                for part in parts {
+                    let inner = self.leaf_pairs(of, part);
+                    pairs.extend(inner.into_iter().map(|(of, by)| (of, start + by)));
+                    start += n_leaves(part);
+                }
+            }
+            _ => {
+                let n_by = n_leaves(by);
+                pairs.extend((0..n_leaves(of)).flat_map(|of| (0..n_by).map(move |by| (of, by))));
+            }
+        }
+        pairs
     }
 
     /// Derivatives as a value of a type, whose fields need not have the precision of what was differentiated.
@@ -206,6 +237,7 @@ impl<'p> Lower<'p> {
     ) -> R<Val<'p>> {
         self.hint = None;
         let (whole, ty) = (self.ty(left), self.ty(expr));
+        let by_type = self.ty(by);
         let by = self.targets(by, false)?;
         let mut parts: Vec<(&Term<'p>, Vec<Val<'p>>, Vec<Target>)> = Vec::new();
         for term in terms {
@@ -219,19 +251,18 @@ impl<'p> Lower<'p> {
         };
         let kinds = self.leaf_types(&whole).unwrap_or_default();
         let mut leaves = Vec::with_capacity(kinds.len() * by.len());
-        for (at, kind) in kinds.iter().enumerate() {
-            for by in &by {
-                let mut summands = Vec::with_capacity(parts.len());
-                for (term, factor, of) in &parts {
-                    let Some(of) = own_or_only(of, at) else {
-                        return unsupported(self.here, "this combination of differentials");
-                    };
-                    let (negated, factor) = (term.negated, own_or_only(factor, at).cloned());
-                    let entries = self.jacobian(of, by)?;
-                    summands.push(Summand { negated, factor, rank: of.rank, entries });
-                }
-                leaves.push(self.combination(summands, kind.elem, kind.rank, by.rank)?);
+        for (at, by_at) in self.leaf_pairs(&whole, &by_type) {
+            let (Some(kind), Some(by)) = (kinds.get(at), by.get(by_at)) else { continue };
+            let mut summands = Vec::with_capacity(parts.len());
+            for (term, factor, of) in &parts {
+                let Some(of) = own_or_only(of, at) else {
+                    return unsupported(self.here, "this combination of differentials");
+                };
+                let (negated, factor) = (term.negated, own_or_only(factor, at).cloned());
+                let entries = self.jacobian(of, by)?;
+                summands.push(Summand { negated, factor, rank: of.rank, entries });
             }
+            leaves.push(self.combination(summands, kind.elem, kind.rank, by.rank)?);
         }
         self.as_declared(&ty, leaves)
     }

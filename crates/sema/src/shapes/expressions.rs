@@ -143,8 +143,14 @@ impl<'p> Analyser<'p> {
         if op == BinaryOp::In {
             return Shape::Opaque;
         }
-        if op == BinaryOp::Div && matches!(self.ty(b), Ty::Differential(_)) {
-            return derivative(&left, &right);
+        if op == BinaryOp::Div
+            && let Ty::Differential(x) = self.ty(b)
+        {
+            let y = match self.ty(a) {
+                Ty::Differential(y) => y,
+                ty => ty,
+            };
+            return derivative((&left, y), (&right, x));
         }
         if let (Shape::Int(x), Shape::Int(y)) = (&left, &right) {
             return match op {
