@@ -67,6 +67,26 @@ pub(crate) fn resolve_path(
     step(cx, here, from, last.name, namespace, path.len() - 1, first)
 }
 
+/// Follows a path whose first word is known.
+pub(crate) fn resolve_within(
+    cx: &mut Context,
+    mut here: Res,
+    from: ModuleId,
+    path: &[Ident],
+    namespace: Namespace,
+) -> Result<Res, PathError> {
+    for (i, word) in path.iter().enumerate().skip(1) {
+        let of = if i + 1 == path.len() { namespace } else { Namespace::Types };
+        here = step(cx, here, from, word.name, of, i, false)?;
+        match here {
+            Res::External => return Ok(here),
+            Res::Python(base) => return Ok(python_member(cx, base, &path[i + 1..])),
+            _ => {}
+        }
+    }
+    Ok(here)
+}
+
 /// A path that begins with `python`.
 fn python_path(cx: &mut Context, path: &[Ident]) -> Result<Res, PathError> {
     match path {

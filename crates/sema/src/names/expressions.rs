@@ -179,6 +179,13 @@ impl<'t> Resolver<'_, 't> {
         {
             return Ok(paths::python_member(self.cx, base, rest));
         }
+        if anchors.is_empty()
+            && let [first, _, ..] = words
+            && let Some(module @ Res::Module(_)) = self.find_type_in_blocks(first.name)
+        {
+            let found = paths::resolve_within(self.cx, module, self.module, words, namespace);
+            return found.map_err(PathFailure::Path);
+        }
         paths::resolve_path(self.cx, self.module, anchors, words, namespace).map_err(|error| {
             // `m::Shape::Dott`: the path is right up to the enum.
             if let [containers @ .., last] = words

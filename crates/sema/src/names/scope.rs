@@ -264,15 +264,17 @@ impl Resolver<'_, '_> {
         }
     }
 
+    /// What a name means among the types and modules of the blocks around.
+    pub(super) fn find_type_in_blocks(&self, name: Name) -> Option<Res> {
+        let key = (name, Namespace::Types);
+        let mut frames = self.stack.iter().rev().flat_map(|scope| scope.frames.iter().rev());
+        frames.find_map(|frame| frame.items.get(&key)).map(|(res, _)| *res)
+    }
+
     /// What a name means as a type or module; nothing is reported.
     pub(super) fn find_type(&mut self, name: Name) -> Option<Res> {
-        let key = (name, Namespace::Types);
-        for scope in self.stack.iter().rev() {
-            for frame in scope.frames.iter().rev() {
-                if let Some((res, _)) = frame.items.get(&key) {
-                    return Some(*res);
-                }
-            }
+        if let Some(res) = self.find_type_in_blocks(name) {
+            return Some(res);
         }
         let root: ModuleId = Id::from_index(0);
         self.find_in_module(name, Namespace::Types)
@@ -281,7 +283,8 @@ impl Resolver<'_, '_> {
             })
             .or_else(|| {
                 // A path may also begin at the root of the project.
-                let entry = self.cx.program.modules[root].scope.entries.get(&key)?;
+                let entry =
+                    self.cx.program.modules[root].scope.entries.get(&(name, Namespace::Types))?;
                 matches!(entry.res, Res::Module(_)).then_some(entry.res)
             })
     }

@@ -118,13 +118,17 @@ impl Checker<'_> {
             let ty = cx.infer(base);
             cx.plain(&ty)
         });
-        let Ty::Tensor(_, extents) = ty else { return None };
+        let n_axes = match ty {
+            Ty::Tensor(_, extents) => extents.len(),
+            Ty::Scalar(_) => 0,
+            _ => return None,
+        };
         let width = |subscript: &Subscript| match subscript {
             Subscript::Rest { local: Res::Local(rest), .. } => self.rest_rank(*rest).unwrap_or(0),
             _ => 1,
         };
         let others: usize = subscripts.iter().map(width).sum();
-        extents.len().checked_sub(others).map(|left| left as u32)
+        n_axes.checked_sub(others).map(|left| left as u32)
     }
 
     /// A rest named like one in the types of the function stands for the same axes.

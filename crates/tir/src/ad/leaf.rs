@@ -2,8 +2,9 @@
 //!
 //! `w[t] = w[t - 1] - r * (@f(w[t - 1]) / @w[t - 1])` depends on its own derivative, and following
 //! `w` any further back would need derivatives of every order. Nothing has to be followed when all
-//! that the target reads of the recurrence lies in the slice of the point that is perturbed, and
-//! no point of a slice depends on another of the same slice: then the slice is a leaf.
+//! that the target reads of the recurrence lies in the slice of the point that is perturbed or
+//! further back, and no point of a slice depends on another of the same slice: then the slice is a
+//! leaf. The same holds for what the condition of an open recurrence asks by the step it tests.
 
 use std::collections::HashSet;
 
@@ -34,7 +35,10 @@ impl Ad<'_> {
             let names = chain.into_iter().filter(|name| name != by).collect();
             return Ok(Hidden { names, leaf: false });
         }
-        let around = self.recurrence(home);
+        let mut around = self.recurrence(home);
+        if !around.contains(by) {
+            around = self.tested_by(&chain, by);
+        }
         if !around.contains(by) || !self.is_slice(entry, &chain, &around)? {
             return Ok(Hidden::default());
         }
@@ -50,6 +54,21 @@ impl Ad<'_> {
             chain.push(outer.clone());
         }
         chain
+    }
+
+    /// The bindings of the open group of a tensor, if the condition that ends it is among the homes: nothing
+    /// of the group reads that, so its own step may be asked about too.
+    fn tested_by(&self, chain: &[Ident], by: &Ident) -> HashSet<Ident> {
+        let group = |name: &Ident| self.places.get(name).map(|place| place.0);
+        let of = group(by);
+        let found = of.and_then(|at| self.module.groups.get(at));
+        match found.filter(|found| found.until.is_some()) {
+            Some(found) if chain.iter().any(|home| group(home) == of) => {
+                let names = found.bindings.iter().map(|binding| binding.name.clone());
+                names.filter(|name| !chain.contains(name)).collect()
+            }
+            _ => HashSet::new(),
+        }
     }
 
     fn is_inside(&self, name: &Ident, chain: &[Ident]) -> bool {
@@ -69,13 +88,16 @@ impl Ad<'_> {
         names.into_iter().filter(|name| self.binding(name).is_some()).collect()
     }
 
-    /// Whether everything that is read of the recurrence lies one fixed step back on the first
-    /// axis, and the target reads the slice of the parameter only.
+    /// Whether everything that is read of the recurrence lies fixed steps back on the first axis, and
+    /// the target reads the slice of the parameter and what is further back only.
     fn is_slice(&mut self, entry: &Entry, chain: &[Ident], around: &HashSet<Ident>) -> R<bool> {
         let Some(Subscript::Index(slice)) = entry.by.at.first() else { return Ok(false) };
         let Some(time) = self.time_of(&chain[0]) else { return Ok(false) };
-        let steps = slice.sub(&time)?.as_constant().filter(|step| *step != 0);
-        let Some(step) = steps else { return Ok(false) };
+        let Some(step) = slice.sub(&time)?.as_constant() else { return Ok(false) };
+        if step == 0 && around.contains(&chain[chain.len() - 1]) {
+            return Ok(false);
+        }
+        let is_back = |steps: i64| if step > 0 { steps > 0 } else { steps < 0 };
         let mut open = vec![entry.of.tensor.clone()];
         let mut on_way = HashSet::new();
         while let Some(name) = open.pop() {
@@ -100,8 +122,8 @@ impl Ad<'_> {
                 };
                 let found = at.sub(&own)?.as_constant();
                 let fits = match on_way.contains(name) {
-                    true => found == Some(step),
-                    false => found.is_some_and(|found| found != 0 && (found < 0) == (step < 0)),
+                    true => found.is_some_and(|found| found == step || is_back(found - step)),
+                    false => found.is_some_and(is_back),
                 };
                 if !fits {
                     return Ok(false);
