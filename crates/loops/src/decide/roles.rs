@@ -25,7 +25,7 @@ use super::points::run_points;
 use super::rows::run_rows;
 use super::steps::tile_steps;
 use super::strips::{run_diagonals, run_strips};
-use super::tiles::{Tiling, rows_axis};
+use super::tiles::{Tiling, rows_axis, whole_tensors};
 use super::windows::Observers;
 use super::work::{Access, Step, Work, Works};
 use super::{Storage, all_groups, is_order_seen};
@@ -71,12 +71,13 @@ fn without_tiles(nest: &Nest) -> Nest {
 
 fn choose_lanes(module: &Module, works: &Works<'_>, sizes: &Sizes, schedule: &mut Schedule) {
     let top: HashSet<_> = module.groups.iter().flat_map(|g| &g.bindings).map(|b| &b.name).collect();
+    let whole = whole_tensors(module, schedule);
     let mut chains = false;
     for group in all_groups(module) {
         let Some(first) = group.bindings.first().filter(|_| !is_order_seen(module, group)) else {
             continue;
         };
-        let (is_top, tiling) = (top.contains(&first.name), Tiling::new(module, schedule, group));
+        let (is_top, tiling) = (top.contains(&first.name), Tiling::new(module, &whole, group));
         let Some(decided) = schedule.decided_mut(group) else { continue };
         let mut choosing = Choosing { group, works, sizes, tiling, is_top, chains: false };
         let mut nest = std::mem::replace(&mut decided.nest, Nest::Phases(Vec::new()));

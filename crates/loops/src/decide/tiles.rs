@@ -4,7 +4,9 @@
 //! that is loaded serves all of them. What changes with the lanes and not with the rows is copied into
 //! panels first, where that makes its lanes lie next to each other; the copy costs each element once.
 
-use einlang_index::{Quasi, Var, VarKind, Vars};
+use std::collections::HashSet;
+
+use einlang_index::{Facts, Quasi, Var, VarKind, Vars};
 use einlang_tir::module::{Binding, Group, Module};
 use einlang_tir::order::{Form, Statement};
 use einlang_tir::types::Ident;
@@ -16,33 +18,46 @@ use super::cost::{
 use super::known::Sizes;
 use super::roles::{Lanes, fitting, part_used};
 use super::work::{Access, Step, Work};
-use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Pack, Role, Schedule};
+use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Pack, Role, Schedule, TensorSchedule};
 
 /// What is asked when a clause may become a contraction.
 pub(super) struct Tiling<'m> {
     vars: &'m Vars,
-    /// The tensors outside the group that lie in memory as a whole.
-    whole: Vec<Ident>,
+    /// The tensors that lie in memory as a whole, those of the group among them.
+    whole: &'m HashSet<Ident>,
+    group: &'m Group,
     /// How many rows the tile around has, if there is one.
     pub(super) tiled_by: Option<i64>,
 }
 
+/// The tensors that lie in memory as a whole, wherever they come from.
+pub(super) fn whole_tensors(module: &Module, schedule: &Schedule) -> HashSet<Ident> {
+    let facts = module.facts();
+    let plain = |tensor: &TensorSchedule| {
+        let full = tensor.storage.iter().all(|layout| *layout == Layout::Full);
+        full && tensor.compute == Compute::Here && tensor.map.is_empty() && !tensor.stack
+    };
+    let tensors = schedule.groups.iter().flat_map(|group| &group.tensors);
+    let stored: HashSet<&Ident> = tensors.filter(|t| plain(t)).map(|t| &t.name).collect();
+    let closed = module.groups.iter().filter(|group| group.until.is_none());
+    let bindings = closed.flat_map(|group| &group.bindings);
+    let total = bindings.filter(|b| stored.contains(&b.name) && is_total(b, &facts));
+    let inputs = module.inputs.iter().map(|input| input.name.clone());
+    inputs.chain(total.map(|binding| binding.name.clone())).collect()
+}
+
 impl<'m> Tiling<'m> {
-    pub(super) fn new(module: &'m Module, schedule: &Schedule, group: &Group) -> Tiling<'m> {
-        let mut whole: Vec<Ident> = module.inputs.iter().map(|input| input.name.clone()).collect();
-        let others = module.groups.iter().filter(|of| of.until.is_none());
-        let own = |name: &Ident| group.bindings.iter().any(|b| b.name == *name);
-        for binding in others.flat_map(|of| &of.bindings).filter(|b| !own(&b.name)) {
-            let plain = schedule.tensor(&binding.name).is_some_and(|tensor| {
-                let full = tensor.storage.iter().all(|layout| *layout == Layout::Full);
-                let here = tensor.compute == Compute::Here && tensor.map.is_empty();
-                full && here && !tensor.stack
-            });
-            if plain && is_total(module, binding) {
-                whole.push(binding.name.clone());
-            }
-        }
-        Tiling { vars: module.vars.names(), whole, tiled_by: None }
+    pub(super) fn new(
+        module: &'m Module,
+        whole: &'m HashSet<Ident>,
+        group: &'m Group,
+    ) -> Tiling<'m> {
+        Tiling { vars: module.vars.names(), whole, group, tiled_by: None }
+    }
+
+    /// Whether a tensor outside the group lies in memory as a whole.
+    fn is_whole(&self, name: &Ident) -> bool {
+        self.whole.contains(name) && !self.group.bindings.iter().any(|b| b.name == *name)
     }
 
     /// The nest of a contraction, whose operands are packed.
@@ -200,7 +215,7 @@ impl<'m> Tiling<'m> {
     ) -> Option<(usize, Vec<(i64, String)>)> {
         let shared = row.is_none_or(|row| access.step(row) == Step::Same);
         let term = access.along.is_some() && access.at.len() > 1 && access.proved;
-        if !shared || !term || !self.whole.contains(&access.tensor) {
+        if !shared || !term || !self.is_whole(&access.tensor) {
             return None;
         }
         let mut along = None;
@@ -264,12 +279,12 @@ fn add(pack: Pack, decided: &mut GroupSchedule) {
 }
 
 /// Whether every point of a binding has a clause without a guard.
-fn is_total(module: &Module, binding: &Binding) -> bool {
+fn is_total(binding: &Binding, facts: &Facts) -> bool {
     let mut rest = binding.whole();
     for clause in binding.clauses.iter().filter(|clause| clause.guard.is_none()) {
         rest = rest.and_then(|rest| rest.subtract(&clause.domain));
     }
-    rest.is_ok_and(|rest| rest.always_empty_given(module.facts().set()).is_true())
+    rest.is_ok_and(|rest| rest.always_empty_given(facts.set()).is_true())
 }
 
 /// The axis whose rows share what changes with the lanes.

@@ -47,11 +47,16 @@ pub(super) fn scan_set(set: &Set, dims: &[Var], ordered: bool, context: &Set) ->
         [] => Set::nothing(),
         _ => rest,
     };
+    // What has no points by what is known around it has no bounds either.
+    let is_empty = domain.sets().is_empty();
     let mut levels: Vec<Level> = Vec::new();
     let mut known: Vec<Var> = Vec::new();
     place_fixed(&mut fixed, &free, &known, &mut levels);
     for at in 0..free.len() {
-        let (lo, hi) = bounds(&rest, &free, at)?;
+        let (lo, hi) = match is_empty {
+            true => (MinMax::from(0), MinMax::from(0)),
+            false => bounds(&rest, &free, at)?,
+        };
         levels.push(Level::Range(Range { var: free[at], lo, hi, down: false }));
         known.push(free[at]);
         place_fixed(&mut fixed, &free, &known, &mut levels);
@@ -257,6 +262,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_is_empty_by_its_context_is_not_visited() {
+        let mut vars = Vars::new();
+        let symbol = vars.symbol("n");
+        let read = |text: &str, vars: &mut Vars| Domain::parse(text, vars).expect("it reads");
+        let domain = read("{ [i, j] : i = 3 and j < 0 and j > n }", &mut vars);
+        let context = read("{ [] : n >= 0 }", &mut vars);
+        let ([set], [context]) = (domain.sets(), context.sets()) else { panic!("one set each") };
+        let scan = scan_set(set, domain.dims(), true, context).expect("it has no points");
+        let params: HashMap<Var, i64> = [(symbol, 2)].into_iter().collect();
+        assert_eq!(visited(&scan, domain.dims(), &params), Vec::<Vec<i64>>::new());
     }
 
     #[test]
