@@ -75,5 +75,7 @@ int main(void) {
     printf("another length: %d, %s\n", (int)status, message);
     status = model_layer(&tx, &tw, &tb, &out, NULL, 0);
     printf("without a message: %d\n", (int)status);
+    status = model_layer(&tx, &tw, &tb, NULL, message, sizeof message);
+    printf("without a result: %d, %s\n", (int)status, message);
     return 0;
 }

@@ -42,6 +42,7 @@ share by 0: 1, model.ein:35:19: integer division by zero
 another type: 1, argument `b` must be a tensor of f32 with rank 1, but is one of f64 with rank 1
 another length: 1, model.ein:5:8: axis 0 of `b` has another extent than its type says
 without a message: 1
+without a result: 1, result `out` is null
 ";
 
 #[test]

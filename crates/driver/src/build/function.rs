@@ -100,6 +100,9 @@ impl<'a> Function<'a> {
         let program = &self.lowered.program;
         let entry = program.functions.iter().find(|f| Some(&f.name) == program.entry.as_ref());
         let entry = entry.ok_or("the program has no entry")?;
+        if self.export.name == "release" {
+            return Err("the function that releases results has its name".to_owned());
+        }
         for (at, param) in entry.body.params.iter().enumerate() {
             self.param(at, param.number, &param.ty)?;
         }
@@ -440,9 +443,16 @@ impl<'a> Function<'a> {
             self.results.iter().filter_map(|result| result.strip_prefix("einlang_tensor *"));
         let cleared: String =
             cleared.map(|name| format!("    memset({name}, 0, sizeof *{name});\n")).collect();
+        let wanted = |result: &String| result.split_once('*').map(|(_, name)| name.to_owned());
+        let nulls = self.results.iter().filter_map(wanted).map(|name| {
+            format!(
+                "    if (!{name}) return fail(message, message_size, \"result `{name}` is null\");\n"
+            )
+        });
+        let nulls: String = nulls.collect();
         let n = self.n_tensors.max(1);
         made.functions += &format!(
-            "{}{head} {{\n    int32_t status = 1;\n    tensor t[{n}];\n    memset(t, 0, sizeof t);\n\
+            "{}{head} {{\n{nulls}    int32_t status = 1;\n    tensor t[{n}];\n    memset(t, 0, sizeof t);\n\
              {cleared}{}    status = 0;\ndone:\n{}    for (int32_t i = 0; i < {n}; i++)\n        \
              if (t[i].owned) free(t[i].data);\n    return status;\n}}\n\n",
             self.kernels, self.body, self.ending
