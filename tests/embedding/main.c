@@ -66,7 +66,21 @@ int main(void) {
     printf("later: %lld\n", (long long)((int64_t *)out.data)[1]);
     model_release(&out);
 
-    int32_t status = model_share(&tk, 0, &out, message, sizeof message);
+    double mean = 0, parts[] = {3, 1, 2};
+    einlang_tensor tp = vector(parts, EINLANG_F64, 3);
+    if (model_weighted(&tp, &mean, message, sizeof message)) return puts(message), 1;
+    if (model_sorted(&tp, &out, message, sizeof message)) return puts(message), 1;
+    printf("weighted: %g, sorted: %g %g %g\n", mean, ((double *)out.data)[0], ((double *)out.data)[1],
+           ((double *)out.data)[2]);
+    model_release(&out);
+    int32_t many = 0;
+    if (model_doubled(3, 4, &many, message, sizeof message)) return puts(message), 1;
+    printf("doubled: %d\n", (int)many);
+    tp.extents[0] = 2;
+
+    int32_t status = model_weighted(&tp, &mean, message, sizeof message);
+    printf("two of three weights: %d, %s\n", (int)status, message);
+    status = model_share(&tk, 0, &out, message, sizeof message);
     printf("share by 0: %d, %s\n", (int)status, message);
     status = model_layer(&tx, &tw, &tt, &out, message, sizeof message);
     printf("another type: %d, %s\n", (int)status, message);

@@ -38,6 +38,9 @@ count: 1 0 3 0
 clamp: 1 4 7
 mixed: 14
 later: 1125899906842626
+weighted: 1.75, sorted: 1 2 3
+doubled: 48
+two of three weights: 1, assertion failed: there are 3 weights, not 2
 share by 0: 1, model.ein:35:19: integer division by zero
 another type: 1, argument `b` must be a tensor of f32 with rank 1, but is one of f64 with rank 1
 another length: 1, model.ein:5:8: axis 0 of `b` has another extent than its type says

@@ -8,11 +8,12 @@ use einlang_loops::plan::{Choices, plan};
 use einlang_sema::lower::Lowered;
 use einlang_source::Sources;
 use einlang_tir::host::{
-    Block, Effect, HostArg, HostInst, HostKind, HostType, Intrinsic, TypeDecl,
+    Block, Effect, FormatPart, HostArg, HostInst, HostKind, HostType, Intrinsic, TypeDecl,
 };
 use einlang_tir::types::{Elem, Ident};
 
 use super::exports::Export;
+use super::words::Text;
 use super::{MAX_AXES, kernel, scalar};
 
 /// How many calls of functions outside of tensors are put in place.
@@ -36,6 +37,10 @@ enum Val {
     Tensor(usize, Elem, usize),
     /// Parts.
     Tuple(Vec<Val>),
+    /// Elements of a tensor that is written out.
+    List(Vec<Val>),
+    /// What a message says.
+    Text(Text),
 }
 
 /// A function that is being translated.
@@ -158,7 +163,7 @@ impl<'a> Function<'a> {
     fn value(&self, arg: &HostArg) -> Result<Val> {
         match arg {
             HostArg::Const(value) => Ok(Val::Scalar(scalar::constant(*value), value.elem())),
-            HostArg::Str(_) => Err("it uses strings".to_owned()),
+            HostArg::Str(text) => Ok(Val::Text(Text::plain(text))),
             HostArg::Value(number) => {
                 let missing = || "it uses a value that is not there".to_owned();
                 self.values.get(number).cloned().ok_or_else(missing)
@@ -200,6 +205,17 @@ impl<'a> Function<'a> {
                 self.define(to, &text.ok_or_else(missing)?)
             }
             HostKind::Intrinsic(what, args) => self.intrinsic(inst, *what, args)?,
+            HostKind::List(args) => Val::List(self.values(args)?),
+            HostKind::Format(parts) => Val::Text(self.text(parts)?),
+            HostKind::Fail(_, text) => {
+                let Val::Text(text) = self.value(text)? else { return Err(reason(&inst.kind)) };
+                self.body += &text.stop();
+                return Ok(());
+            }
+            HostKind::Trap(_, text) => {
+                self.body += &Text::plain(text).stop();
+                return Ok(());
+            }
             HostKind::Assert(condition, text) => {
                 let Val::Scalar(condition, _) = self.value(condition)? else {
                     return Err("it asserts what is no truth value".to_owned());
@@ -216,6 +232,54 @@ impl<'a> Function<'a> {
             self.values.insert(result.number, value);
         }
         Ok(())
+    }
+
+    fn text(&self, parts: &[FormatPart]) -> Result<Text> {
+        let mut all = Text::default();
+        for part in parts {
+            all = all.then(match part {
+                FormatPart::Text(text) => Text::plain(text),
+                FormatPart::Value(arg, _) => match self.value(arg)? {
+                    Val::Scalar(text, elem) => Text::number(&text, elem),
+                    Val::Text(text) => text,
+                    _ => Text::plain("…"),
+                },
+            });
+        }
+        Ok(all)
+    }
+
+    /// The tensor whose elements are written out.
+    fn written_out(&mut self, list: &Val, ty: &HostType) -> Result<Val> {
+        let HostType::Tensor(elem, rank) = *ty else { return Err("it makes a list".to_owned()) };
+        let (mut shape, mut level) = (Vec::with_capacity(rank), vec![list.clone()]);
+        for _ in 0..rank {
+            let mut rows = Vec::with_capacity(level.len());
+            for value in level {
+                let Val::List(items) = value else { return Err("it makes a list".to_owned()) };
+                rows.push(items);
+            }
+            let n = rows.first().map_or(0, Vec::len);
+            if rows.iter().any(|row| row.len() != n) {
+                return Err("it makes a list of lists that differ in length".to_owned());
+            }
+            shape.push(n);
+            level = rows.into_iter().flatten().collect();
+        }
+        let (at, ty) = (self.tensor(), scalar::c_type(elem));
+        let room = level.len().max(1);
+        self.body += &format!(
+            "    t[{at}].data = malloc({room} * sizeof({ty}));\n    if (!t[{at}].data) {{ fail(message, \
+             message_size, \"there is not enough memory\"); goto done; }}\n    t[{at}].owned = 1;\n"
+        );
+        for (axis, n) in shape.iter().enumerate() {
+            self.body += &format!("    t[{at}].shape[{axis}] = {n};\n");
+        }
+        for (place, value) in level.iter().enumerate() {
+            let Val::Scalar(text, _) = value else { return Err("it makes a list".to_owned()) };
+            self.body += &format!("    (({ty} *)t[{at}].data)[{place}] = {text};\n");
+        }
+        Ok(Val::Tensor(at, elem, rank))
     }
 
     /// Puts the body of a function in place of a call.
@@ -336,6 +400,13 @@ impl<'a> Function<'a> {
                 );
                 Ok(Val::Tensor(at, *elem, 0))
             }
+            (Intrinsic::ListToTensor, [list @ Val::List(_)], _) => {
+                let ty = inst.results.first().map(|result| &result.ty);
+                self.written_out(list, ty.ok_or("no result")?)
+            }
+            (Intrinsic::Concat, [Val::Text(a), Val::Text(b)], _) => {
+                Ok(Val::Text(a.clone().then(b.clone())))
+            }
             (Intrinsic::Print, ..) => Err("it prints".to_owned()),
             _ if what.effect() == Effect::World => Err("it reads or writes files".to_owned()),
             _ => Err(format!("it does `{}` outside of tensors", what.name())),
@@ -364,7 +435,9 @@ impl<'a> Function<'a> {
             match value {
                 Val::Tensor(at, ..) => inputs += &format!("&t[{at}], "),
                 Val::Scalar(text, _) => numbers += &format!("(int64_t){text}, "),
-                Val::Tuple(_) => return Err("it passes a record to tensor code".to_owned()),
+                Val::Tuple(_) | Val::List(_) | Val::Text(_) => {
+                    return Err("it passes a record to tensor code".to_owned());
+                }
             }
         }
         let mut outputs = String::new();
@@ -425,7 +498,7 @@ impl<'a> Function<'a> {
                 );
                 self.ending += &format!("    if (status) {}_release({name});\n", self.library);
             }
-            Val::Tuple(_) => {}
+            Val::Tuple(_) | Val::List(_) | Val::Text(_) => {}
         }
     }
 

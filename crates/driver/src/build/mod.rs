@@ -21,6 +21,7 @@ mod function;
 mod header;
 mod kernel;
 mod scalar;
+mod words;
 
 use einlang_interp::native::Native;
 use einlang_source::{Code, Diagnostic, Diagnostics, FileId, Span};

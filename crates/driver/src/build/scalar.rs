@@ -72,6 +72,23 @@ pub(super) fn operation(op: Op, elem: Elem, result: Elem, args: &[String]) -> Op
         (Op::Max, [x, y]) if is_float || is_int => Some(format!("({y} > {x} ? {y} : {x})")),
         (Op::Neg, [x]) if is_float => Some(format!("(-{x})")),
         (Op::Neg, [x]) if is_int => Some(format!("(({})(0 - (uint64_t){x}))", c_type(elem))),
+        (Op::Abs, [x]) if is_int => {
+            let ty = c_type(elem);
+            Some(format!("(({ty})({x} < 0 ? 0 - (uint64_t){x} : (uint64_t){x}))"))
+        }
+        (Op::Band, [x, y]) if is_int => Some(format!("(({})({x} & {y}))", c_type(elem))),
+        (Op::Bor, [x, y]) if is_int => Some(format!("(({})({x} | {y}))", c_type(elem))),
+        (Op::Bxor, [x, y]) if is_int => Some(format!("(({})({x} ^ {y}))", c_type(elem))),
+        (Op::Bnot, [x]) if is_int => Some(format!("(({})~{x})", c_type(elem))),
+        // Distances are taken modulo the width.
+        (Op::Shl, [x, y]) if is_int => {
+            let (ty, most) = (c_type(elem), elem.bits() - 1);
+            Some(format!("(({ty})((uint64_t){x} << ((uint64_t){y} & {most})))"))
+        }
+        (Op::Shr, [x, y]) if is_int => {
+            let (ty, most) = (c_type(elem), elem.bits() - 1);
+            Some(format!("(({ty})({x} >> ((uint64_t){y} & {most})))"))
+        }
         (op, [x]) if is_float && elementary(op).is_some() => {
             let (name, single) = (elementary(op)?, elem == Elem::F32);
             Some(format!("{name}{}({x})", if single { "f" } else { "" }))
@@ -171,6 +188,14 @@ fn integer_case(op: Op, elem: Elem) -> Option<String> {
              for (uint64_t n = y; n; n >>= 1) {{ if (n & 1) r *= b; b *= b; }} \
              *out = {back}({ty})r; return 1;",
             signed = u8::from(elem.kind() == ElemKind::Signed)
+        )),
+        Op::Shl => Some(format!(
+            "*out = {back}({ty})(x << (y & {most})); return 1;",
+            most = elem.bits() - 1
+        )),
+        Op::Shr => Some(format!(
+            "*out = {back}({ty})(({ty})x >> (y & {most})); return 1;",
+            most = elem.bits() - 1
         )),
         _ => None,
     }
