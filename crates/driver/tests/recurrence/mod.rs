@@ -97,16 +97,18 @@ impl Recurrence {
         format!("{name}[{}{default}]", at.join(", "))
     }
 
-    /// Tensors that do not read themselves: `q` from indices, `r` from several steps of `q`.
+    /// Tensors that do not read themselves: `q` from indices, `r` from several steps of `q`, and `a` along the last
+    /// axis, which any index may be a subscript of.
     fn producers(&self, source: &mut Source<'_>) -> String {
         let rest: String = AXES[1..self.rank].iter().map(|axis| format!(", {axis}")).collect();
         let sum: String = AXES[1..self.rank].iter().map(|axis| format!(" + {axis}")).collect();
         let q = self.ranges(&format!("t in 0..{}", self.length(0, 6)));
         let r = self.ranges(&format!("t in 0..{}", self.length(0, 4)));
         let [near, far] = [small(source, 0, 2), small(source, 0, 2)];
+        let last = self.length(self.rank - 1, 0);
         format!(
             "let q[{q}] = ((t{sum}) * (t + 5) + {}) % 13;\nlet r[{r}] = (q[t + {near}{rest}] * 3 \
-             + q[t + {far}{rest}] * {}) % 17;\n",
+             + q[t + {far}{rest}] * {}) % 17;\nlet a[k in 0..{last}] = k * 3 % 7;\n",
             small(source, 0, 9),
             small(source, 1, 4),
         )
@@ -123,6 +125,10 @@ impl Recurrence {
         if self.feeds {
             for _ in 0..small(source, 1, 3) {
                 terms.push(self.read_producer(source));
+            }
+            if chance(source, 2) {
+                let at = subscript(source.pick(&AXES[..self.rank]), small(source, -3, 3));
+                terms.push(format!("a[{at} else {}]", small(source, 0, 9)));
             }
         }
         for _ in 0..small(source, 1, 3) {
