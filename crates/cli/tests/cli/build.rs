@@ -32,6 +32,10 @@ fn what_c_cannot_do_is_an_error_at_the_function() {
         ("build-untyped", "pub fn f(x) { x }\n"),
         ("build-any-rank", "pub fn f(x: [f32; *]) -> i32 { len(shape(x)) }\n"),
         ("build-prints", "pub fn f(x: f32) -> f32 { print(x); x }\n"),
+        (
+            "build-two",
+            "pub fn f(x: f32) -> f32 { print(x); x }\npub fn release(x: f32) -> f32 { x }\n",
+        ),
         ("build-recursion", "pub fn f(n: i32) -> i32 { if n < 2 { 1 } else { n * f(n - 1) } }\n"),
         ("build-text", "pub fn f(x: str) -> str { x }\n"),
         ("build-private", "fn f(x: f32) -> f32 { x }\n"),

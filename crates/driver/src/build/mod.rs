@@ -58,8 +58,16 @@ impl Session<'_> {
         }
         let exports = exports::find(&self.parse(file).tree, file).map_err(Failure::Program)?;
         let mut made = function::Made::default();
+        let mut refused = Diagnostics::default();
         for export in &exports {
-            self.export(file, name, export, native, &mut made)?;
+            match self.export(file, name, export, native, &mut made) {
+                Ok(()) => {}
+                Err(Failure::Program(found)) => refused.extend(found.into_vec()),
+                Err(other) => return Err(other),
+            }
+        }
+        if refused.has_errors() {
+            return Err(Failure::Program(refused));
         }
         let frame = made.frame.unwrap_or_default();
         let header = header::text(name, &made.prototypes);
