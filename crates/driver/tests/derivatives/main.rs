@@ -105,9 +105,12 @@ fn numbers(value: &HostValue) -> Vec<f64> {
     }
 }
 
+/// What rounding may leave of terms of about one that cancel: all entries of a Jacobian may be zero in truth.
+const CANCELLED: f64 = 1e-15;
+
 /// Whether two ways to compute an entry agree. Entries may be small: what counts is the largest of them.
 fn agree(a: f64, b: f64, largest: f64) -> bool {
-    a == b || (a - b).abs() <= 1e-7 * largest || a.is_nan() && b.is_nan()
+    a == b || (a - b).abs() <= (1e-7 * largest).max(CANCELLED) || a.is_nan() && b.is_nan()
 }
 
 /// The largest of some entries.
