@@ -165,9 +165,10 @@ impl<'p> Lower<'p> {
         }
         let mut leaves = Vec::with_capacity(of.len() * by.len());
         for (of_at, by_at) in self.leaf_pairs(&of_type, &by_type) {
-            if let (Some(of), Some(by)) = (of.get(of_at), by.get(by_at)) {
-                leaves.push(self.jacobian(of, by)?);
-            }
+            let (Some(of), Some(by)) = (of.get(of_at), by.get(by_at)) else {
+                return unsupported(self.here, "a derivative of these parts");
+            };
+            leaves.push(self.jacobian(of, by)?);
         }
         self.as_declared(&ty, leaves)
     }
@@ -252,7 +253,9 @@ impl<'p> Lower<'p> {
         let kinds = self.leaf_types(&whole).unwrap_or_default();
         let mut leaves = Vec::with_capacity(kinds.len() * by.len());
         for (at, by_at) in self.leaf_pairs(&whole, &by_type) {
-            let (Some(kind), Some(by)) = (kinds.get(at), by.get(by_at)) else { continue };
+            let (Some(kind), Some(by)) = (kinds.get(at), by.get(by_at)) else {
+                return unsupported(self.here, "a derivative of these parts");
+            };
             let mut summands = Vec::with_capacity(parts.len());
             for (term, factor, of) in &parts {
                 let Some(of) = own_or_only(of, at) else {
