@@ -27,8 +27,7 @@ pub(super) fn may_be_apart(kernel: &Kernel) -> Vec<bool> {
         .map(|buffer| {
             let rows = matches!(&buffer.dims[..], [.., _, last] if last.layout == Layout::Full);
             let open = buffer.dims.iter().any(|dim| dim.layout == Layout::Open);
-            let stored = !buffer.marks && !buffer.unset;
-            rows && !open && stored && !buffer.stack && !is_of_thread(buffer)
+            rows && !open && !buffer.marks && !buffer.stack && !is_of_thread(buffer)
         })
         .collect();
     let inputs = 0..kernel.n_inputs;

@@ -1,13 +1,15 @@
-//! `leave_unset`: memory that is stored whole before it is read need not be zero.
+//! `leave_unset`: memory that is read only where it was stored need not be zero.
 //!
-//! Lowering says which tensors have clauses for every point. Of these, a buffer keeps the word `unset` if,
-//! in the block that gives it memory, all statements that store to it come before all that load from it,
-//! and nothing else touches it. Results that nothing loads are the most common case: to clear them would
-//! cost as much as to store them.
+//! Lowering says which tensors are read only at points that have a clause, and the order of points stores each
+//! before it is read. Of these, a buffer of floats keeps the word `unset` if no subscript that it is read at
+//! is data; what vectors load beside that counts nowhere. Others keep it if, in the block that gives them
+//! memory, all statements that store to them come before all that load from them: what they hold may be a
+//! subscript, or be read in an order that is tested. Nothing else may touch either. Results that nothing
+//! loads are the most common case: to clear them would cost as much as to store them.
 
 use std::collections::HashMap;
 
-use crate::ir::{Block, BufferId, Kernel, Stmt, blocks, each_stmt};
+use crate::ir::{Block, BufferId, Kernel, Stmt, Subscript, blocks, each_stmt};
 
 /// Takes the word `unset` from buffers that may be read before they are stored.
 pub(super) fn leave_unset(kernel: &mut Kernel) {
@@ -22,7 +24,8 @@ pub(super) fn leave_unset(kernel: &mut Kernel) {
         let id = BufferId(at as u32);
         let touches = all.get(&id).copied().unwrap_or_default();
         let seen = in_order.get(&id).copied().unwrap_or_default();
-        buffer.unset &= !buffer.marks && touches.others == 0 && touches == seen;
+        let in_order = touches == seen || buffer.elem.is_float() && touches.by_data == 0;
+        buffer.unset &= !buffer.marks && touches.others == 0 && in_order;
     }
 }
 
@@ -31,8 +34,18 @@ pub(super) fn leave_unset(kernel: &mut Kernel) {
 struct Touches {
     stores: usize,
     loads: usize,
+    /// Loads at subscripts that are data.
+    by_data: usize,
     /// Whole copies, questions whether an element is there, conditions of loops.
     others: usize,
+}
+
+impl Touches {
+    fn add(&mut self, other: Touches) {
+        self.stores += other.stores;
+        self.loads += other.loads;
+        self.by_data += other.by_data;
+    }
 }
 
 /// Counts the touches that come in order: all stores of a block before all its loads.
@@ -51,16 +64,13 @@ fn look(block: &Block, in_order: &mut HashMap<BufferId, Touches>) {
                     here.remove(&buffer);
                     continue;
                 }
-                before.stores += new.stores;
-                before.loads += new.loads;
+                before.add(new);
             }
         }
         blocks(stmt).into_iter().for_each(|inner| look(inner, in_order));
     }
     for (buffer, touches) in here {
-        let sum = in_order.entry(buffer).or_default();
-        sum.stores += touches.stores;
-        sum.loads += touches.loads;
+        in_order.entry(buffer).or_default().add(touches);
     }
 }
 
@@ -81,7 +91,12 @@ fn add_touch(stmt: &Stmt, found: &mut HashMap<BufferId, Touches>) {
         Stmt::Copy { to, from } => [to, from].into_iter().for_each(other),
         Stmt::Loop(of) => of.until.iter().flat_map(|until| &until.buffers).for_each(other),
         Stmt::Store { buffer, .. } => found.entry(*buffer).or_default().stores += 1,
-        Stmt::Load { buffer, .. } => found.entry(*buffer).or_default().loads += 1,
+        Stmt::Load { buffer, at, .. } => {
+            let touches = found.entry(*buffer).or_default();
+            touches.loads += 1;
+            let by_data = at.iter().any(|at| !matches!(at, Subscript::Index(_)));
+            touches.by_data += usize::from(by_data);
+        }
         _ => {}
     }
 }

@@ -101,7 +101,7 @@ impl Lower<'_> {
             grows |= is_open;
         }
         let full = buffer.dims.iter().all(|dim| dim.layout == Layout::Full);
-        buffer.unset = full && tensor.map.is_empty() && self.total.contains(&binding.name);
+        buffer.unset = full && tensor.map.is_empty() && !self.gaps.contains(&binding.name);
         Ok((id, grows))
     }
 

@@ -58,7 +58,7 @@ use einlang_tir::region::Value;
 use einlang_tir::types::{Elem, Ident, TensorType};
 
 use crate::ir::{Block, Buffer, BufferDim, BufferId, Kernel, Layout, Operand, Stmt};
-use crate::schedule::{Compute, GroupSchedule, Replay, Schedule};
+use crate::schedule::{Compute, GroupSchedule, Pack, Replay, Schedule};
 
 use self::bound::Bound;
 
@@ -159,6 +159,8 @@ struct Lower<'m> {
     maps: HashMap<BufferId, Vec<Vec<i64>>>,
     /// The tensors that lie in panels too.
     panels: HashMap<Ident, Vec<pack::Panels>>,
+    /// Panels that were made outside of all loops, which later groups may read as well.
+    packed: Vec<(Pack, pack::Panels)>,
     /// The loops around over tiles: the axis, how many of its values a tile has, and the number of the
     /// tile.
     tiles: Vec<(Var, i64, Var)>,
@@ -181,8 +183,8 @@ struct Lower<'m> {
     around: Vec<Around>,
     /// Bindings in which some point may have no clause, and those that need marks.
     marked: HashSet<Ident>,
-    /// The bindings whose clauses store every point.
-    total: HashSet<Ident>,
+    /// The bindings of which points are wanted that may not be stored.
+    gaps: HashSet<Ident>,
     /// Whether the `until` of an extent ended by its condition.
     converged: HashMap<Var, Operand>,
     /// The tensors that are kept one segment at a time.
@@ -211,8 +213,7 @@ impl<'m> Lower<'m> {
             vars: module.vars.names().clone(),
             ..Kernel::default()
         };
-        let marked = read::needs_marks(module, &facts);
-        let total = read::stored_whole(module, &facts);
+        let (marked, gaps) = read::marks_and_gaps(module, &facts);
         let mut value_symbols: HashMap<Ident, Vec<Var>> = HashMap::new();
         for symbol in &module.symbols {
             if let SymbolSource::Value(name) = &symbol.source {
@@ -239,6 +240,7 @@ impl<'m> Lower<'m> {
             tensors: HashMap::new(),
             maps: HashMap::new(),
             panels: HashMap::new(),
+            packed: Vec::new(),
             tiles: Vec::new(),
             lane: None,
             bound: Bound::default(),
@@ -249,7 +251,7 @@ impl<'m> Lower<'m> {
             context,
             around: Vec::new(),
             marked,
-            total,
+            gaps,
             converged: HashMap::new(),
             segments: HashMap::new(),
             carries: HashMap::new(),

@@ -213,6 +213,15 @@ pub(crate) fn is_by_data(at: &[Place]) -> bool {
 
 /// The bindings for which it must be remembered which points were stored.
 pub(crate) fn needs_marks(module: &Module, facts: &Facts) -> HashSet<Ident> {
+    marks_and_gaps(module, facts).0
+}
+
+/// The same, and the bindings some point of which may be read, or leave the module, though nothing is stored
+/// there.
+pub(super) fn marks_and_gaps(
+    module: &Module,
+    facts: &Facts,
+) -> (HashSet<Ident>, HashSet<Ident>) {
     let mut marks = Marks::new(module, facts);
     for group in &module.groups {
         marks.declare(group);
@@ -220,15 +229,10 @@ pub(crate) fn needs_marks(module: &Module, facts: &Facts) -> HashSet<Ident> {
     for group in &module.groups {
         marks.group(group, &Domain::everything([]));
     }
-    marks.found
-}
-
-/// The bindings whose clauses store every point, whatever the data.
-pub(super) fn stored_whole(module: &Module, facts: &Facts) -> HashSet<Ident> {
-    let marks = Marks::new(module, facts);
-    let bindings = module.groups.iter().flat_map(|group| &group.bindings);
-    let total = bindings.filter(|binding| marks.coverage(binding).total);
-    total.map(|binding| binding.name.clone()).collect()
+    for name in &module.outputs {
+        marks.whole(name);
+    }
+    (marks.found, marks.gaps)
 }
 
 struct Marks<'a> {
@@ -240,6 +244,7 @@ struct Marks<'a> {
     covered: HashMap<Ident, Covered>,
     around: Vec<Vec<Ident>>,
     found: HashSet<Ident>,
+    gaps: HashSet<Ident>,
 }
 
 /// What is certain to be stored of a binding.
@@ -260,6 +265,7 @@ impl<'a> Marks<'a> {
             covered: HashMap::new(),
             around: Vec::new(),
             found: HashSet::new(),
+            gaps: HashSet::new(),
         }
     }
 
@@ -301,7 +307,20 @@ impl<'a> Marks<'a> {
         self.around.pop();
     }
 
+    /// Takes note that all of a tensor is wanted.
+    fn whole(&mut self, name: &Ident) {
+        if self.covered.get(name).is_none_or(|covered| !covered.total) {
+            self.gaps.insert(name.clone());
+        }
+    }
+
     fn region(&mut self, region: &Region, over: &Domain) {
+        let results = region.results.iter();
+        for arg in region.insts.iter().flat_map(|inst| inst.args()).chain(results) {
+            if let Arg::Tensor(name) = arg {
+                self.whole(name);
+            }
+        }
         for inst in &region.insts {
             match &inst.kind {
                 InstKind::Read(read) => {
@@ -328,8 +347,12 @@ impl<'a> Marks<'a> {
         let by_data = is_by_data(&read.place.at);
         let matters = read.default.is_some() || (own && !covered.zero_fill);
         let seen = own && by_data && self.seen.contains(name);
-        if seen || matters && !covered.total && !self.is_stored(read, covered, over) {
+        let is_gap = !covered.total && !self.is_stored(read, covered, over);
+        if seen || matters && is_gap {
             self.found.insert(name.clone());
+        }
+        if is_gap {
+            self.gaps.insert(name.clone());
         }
     }
 

@@ -14,6 +14,7 @@ use einlang_index::{Domain, Quasi, Set, Var};
 
 use super::context::Ad;
 use super::fault::{Fault, R};
+use super::joined;
 use super::root::Rooted;
 use super::sizes::sized_axes;
 use super::uses::{Uses, slice};
@@ -70,6 +71,12 @@ impl Ad<'_> {
             clause.body = lifter.region(clause.body, true)?;
             made.extend(lifter.made);
             clauses.push(clause);
+        }
+        if reductions {
+            for name in joined::join(&mut made, &mut clauses, &self.module.facts()) {
+                self.prefixes.remove(&name);
+                self.dims_at.remove(&name);
+            }
         }
         self.set_clauses(&binding.name, clauses);
         for lifted in &made {

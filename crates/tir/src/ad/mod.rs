@@ -5,7 +5,7 @@
 //! | `request`, `demand` | which entries there are, their order, how each is computed |
 //! | `contract` | contractions of a Jacobian with a vector |
 //! | `paths`, `leaf`, `flow` | which bindings lie between parameter and target, by the flow of values |
-//! | `settle`, `lift`, `guarded`, `root`, `scan` | flat bindings: reductions and local tensors as bindings of their own |
+//! | `settle`, `lift`, `joined`, `guarded`, `root`, `scan` | flat bindings: reductions and local tensors as bindings of their own |
 //! | `sizes`, `taken` | local tensors whose extents differ from point to point, and a local `until` |
 //! | `stops` | conditions of `until` that ask for derivatives |
 //! | `bounded` | reductions over ranges that are computed at each point |
@@ -46,6 +46,7 @@ mod guarded;
 mod host;
 mod idle;
 mod isolate;
+mod joined;
 mod key;
 mod leaf;
 mod lift;

@@ -3,7 +3,9 @@
 //! A block that defines several tensors is lowered once for each of them, and every derivative takes
 //! a copy of what it needs. Bindings of one place in the source whose clauses are the same but for names
 //! become one, the first, in the order of the groups, so that what reads two copies reads one and can be
-//! merged in turn; what cannot stop the program may be of different places. What leaves the module keeps its name, and so does what a symbol takes its value from.
+//! merged in turn. The first may be one of several that are defined together. What cannot stop the program may
+//! be of different places. What leaves the module keeps its name, and so does what a symbol takes its value
+//! from.
 //!
 //! Runs after the derivatives: before, two tensors with equal values are still different parameters.
 
@@ -46,6 +48,14 @@ pub fn merge_bindings(module: &mut Module, ctx: &Ctx) -> Result<(), Diagnostics>
             Some(_) => kept.push(group),
             None => {
                 first.insert(key, names);
+                if group.bindings.len() > 1 {
+                    for binding in &group.bindings {
+                        let alone = Group { bindings: vec![binding.clone()], until: None };
+                        if let Some(key) = self::key(&alone, ctx.checked) {
+                            first.entry(key).or_insert_with(|| vec![binding.name.clone()]);
+                        }
+                    }
+                }
                 kept.push(group);
             }
         }
