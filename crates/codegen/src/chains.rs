@@ -29,6 +29,11 @@ pub(crate) struct Chains {
     lanes: *const u8,
     /// How many bytes lie between the lanes of two terms.
     lane_step: i64,
+    /// How many rounds of so many terms there are.
+    n_rounds: i64,
+    /// How many bytes lie between the first terms of two rounds, of a row and of lanes.
+    round_row_step: i64,
+    round_lane_step: i64,
     /// The lanes that are loaded; others are zero.
     mask: u64,
     /// Whether a term counts from some lane on, which is the next one for the next term.
@@ -136,28 +141,39 @@ mod x86 {
                         }
                     }
                     let (mut lanes, mut offset, mut first) = (of.lanes, 0, of.first);
-                    for _ in 0..of.n_terms {
-                        let mut terms = [$zero(); VECTORS];
-                        let mut counts = [0; VECTORS];
-                        let below = u64::MAX.checked_shl(first.clamp(0, 64) as u32).unwrap_or(0);
-                        for (at, term) in terms.iter_mut().enumerate() {
-                            let mask = (of.mask >> (at * WIDTH)) as $mask;
-                            *term =
-                                $load_some(mask, lanes.cast::<$elem>().wrapping_add(at * WIDTH));
-                            counts[at] = (below >> (at * WIDTH)) as $mask;
-                        }
-                        for (row, sums) in sums.iter_mut().enumerate() {
-                            let by = $splat(*rows[row].wrapping_offset(offset).cast::<$elem>());
-                            for (at, sum) in sums.iter_mut().enumerate() {
-                                *sum = match IS_BELOW {
-                                    true => $fma_some(by, terms[at], *sum, counts[at]),
-                                    false => $fma(by, terms[at], *sum),
-                                };
+                    let rest = |step: i64, by: i64| step.wrapping_sub(by.wrapping_mul(of.n_terms));
+                    let next_row = rest(of.round_row_step, of.row_step) as isize;
+                    let next_lanes = rest(of.round_lane_step, of.lane_step) as isize;
+                    let n_terms = of.n_terms.max(0);
+                    for _ in 0..if n_terms == 0 { 0 } else { of.n_rounds } {
+                        for _ in 0..n_terms {
+                            let mut terms = [$zero(); VECTORS];
+                            let mut counts = [0; VECTORS];
+                            let below =
+                                u64::MAX.checked_shl(first.clamp(0, 64) as u32).unwrap_or(0);
+                            for (at, term) in terms.iter_mut().enumerate() {
+                                let mask = (of.mask >> (at * WIDTH)) as $mask;
+                                *term = $load_some(
+                                    mask,
+                                    lanes.cast::<$elem>().wrapping_add(at * WIDTH),
+                                );
+                                counts[at] = (below >> (at * WIDTH)) as $mask;
                             }
+                            for (row, sums) in sums.iter_mut().enumerate() {
+                                let by = $splat(*rows[row].wrapping_offset(offset).cast::<$elem>());
+                                for (at, sum) in sums.iter_mut().enumerate() {
+                                    *sum = match IS_BELOW {
+                                        true => $fma_some(by, terms[at], *sum, counts[at]),
+                                        false => $fma(by, terms[at], *sum),
+                                    };
+                                }
+                            }
+                            lanes = lanes.wrapping_offset(of.lane_step as isize);
+                            offset += of.row_step as isize;
+                            first += 1;
                         }
-                        lanes = lanes.wrapping_offset(of.lane_step as isize);
-                        offset += of.row_step as isize;
-                        first += 1;
+                        lanes = lanes.wrapping_offset(next_lanes);
+                        offset += next_row;
                     }
                     for (row, sums) in sums.iter().enumerate() {
                         let state: *mut $elem = (*states.add(row)).cast();
@@ -206,8 +222,8 @@ mod tests {
 
     /// Adds up chains of floats with a number of rows and vectors, and tells the bits of all states before and after.
     macro_rules! states {
-        ($elem:ty, $n_rows:expr, $n_vectors:expr, $n_terms:expr, $mask:expr, $first:expr) => {{
-            let (n_rows, n_terms) = ($n_rows, $n_terms as usize);
+        ($elem:ty, $n_rows:expr, $n_vectors:expr, $n_rounds:expr, $n_terms:expr, $mask:expr, $first:expr) => {{
+            let (n_rows, n_terms) = ($n_rows, ($n_rounds * $n_terms) as usize);
             let width = $n_vectors * 64 / size_of::<$elem>();
             let number = |at: usize| ((at * 7919) % 1013) as $elem / 17.0 - 29.0;
             // Rows go down, and there is room between the lanes of two terms.
@@ -232,6 +248,9 @@ mod tests {
                 n_vectors: $n_vectors as u64,
                 n_rows: n_rows as u64,
                 n_terms: $n_terms,
+                n_rounds: $n_rounds,
+                round_row_step: -bytes * $n_terms,
+                round_lane_step: (width as i64 + 3) * bytes * $n_terms,
                 row_step: -bytes,
                 lanes: lanes.as_ptr().cast(),
                 lane_step: (width as i64 + 3) * bytes,
@@ -272,10 +291,14 @@ mod tests {
                     for first in
                         [None, Some(-40), Some(-3_i64), Some(0), Some(9), Some(i64::MAX / 2)]
                     {
-                        states!(f32, n_rows, 1, n_terms, mask, first);
-                        states!(f32, n_rows, 2, n_terms, mask, first);
-                        states!(f64, n_rows, 1, n_terms, mask, first);
-                        states!(f64, n_rows, 2, n_terms, mask, first);
+                        states!(f32, n_rows, 1, 1, n_terms, mask, first);
+                        states!(f32, n_rows, 2, 1, n_terms, mask, first);
+                        states!(f64, n_rows, 1, 1, n_terms, mask, first);
+                        states!(f64, n_rows, 2, 1, n_terms, mask, first);
+                    }
+                    for n_rounds in [0, 3] {
+                        states!(f32, n_rows, 2, n_rounds, n_terms, mask, None::<i64>);
+                        states!(f64, n_rows, 1, n_rounds, n_terms, mask, None::<i64>);
                     }
                 }
             }

@@ -19,7 +19,7 @@ use einlang_interp::native::{Ended, NativeKernel, NativeMachine, Wanted};
 use crate::jit::Linked;
 
 /// What it takes to compile an instruction thoroughly, from what is emitted to machine code.
-const PER_INSTRUCTION: Duration = Duration::from_micros(40);
+const PER_INSTRUCTION: Duration = Duration::from_micros(20);
 
 /// How long thorough code may keep a program waiting, all kernels together.
 const BUDGET: Duration = Duration::from_millis(100);

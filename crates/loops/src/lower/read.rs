@@ -218,10 +218,7 @@ pub(crate) fn needs_marks(module: &Module, facts: &Facts) -> HashSet<Ident> {
 
 /// The same, and the bindings some point of which may be read, or leave the module, though nothing is stored
 /// there.
-pub(super) fn marks_and_gaps(
-    module: &Module,
-    facts: &Facts,
-) -> (HashSet<Ident>, HashSet<Ident>) {
+pub(super) fn marks_and_gaps(module: &Module, facts: &Facts) -> (HashSet<Ident>, HashSet<Ident>) {
     let mut marks = Marks::new(module, facts);
     for group in &module.groups {
         marks.declare(group);

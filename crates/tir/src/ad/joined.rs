@@ -91,8 +91,7 @@ fn note_fixed(region: &Region, fixed: &mut HashSet<Ident>) {
             InstKind::Deriv { of, by } => vec![of, by],
             _ => Vec::new(),
         };
-        let is_fixed =
-            |place: &&Place| place.at.iter().any(|at| matches!(at, Subscript::Value(_)));
+        let is_fixed = |place: &&Place| place.at.iter().any(|at| matches!(at, Subscript::Value(_)));
         fixed.extend(places.into_iter().filter(is_fixed).map(|place| place.tensor.clone()));
     });
 }

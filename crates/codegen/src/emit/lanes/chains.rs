@@ -7,10 +7,11 @@ use std::collections::HashMap;
 
 use einlang_index::{Quasi, Var};
 use einlang_loops::ir::{
-    Access, BufferId, Combine, Fold, FoldStart, Layout, Operand, Stmt, Subscript,
+    Access, BufferId, Combine, Fold, FoldStart, Layout, Operand, Range, Stmt, Subscript,
 };
 use einlang_tir::op::Op;
 use einlang_tir::types::Elem;
+use inkwell::IntPredicate;
 use inkwell::values::{IntValue, PointerValue};
 
 use super::memory::Position;
@@ -51,6 +52,14 @@ struct Group<'k> {
     rows: Vec<(Load<'k>, usize)>,
 }
 
+/// The terms of a fold: the index that goes through them and how many there are, and the same of the loop around.
+struct Terms<'c> {
+    term: Var,
+    n_terms: IntValue<'c>,
+    round: Option<Var>,
+    n_rounds: IntValue<'c>,
+}
+
 impl<'c> Emit<'c, '_> {
     /// Adds up a fold by calls; false if it must be written out.
     pub(in crate::emit) fn called_chains(
@@ -59,21 +68,40 @@ impl<'c> Emit<'c, '_> {
         states: &[PointerValue<'c>],
     ) -> Result<bool> {
         let Some(groups) = self.chain_groups(fold) else { return Ok(false) };
-        let range = &fold.ranges[0];
-        let (lo, hi) = (self.bound(&range.lo)?, self.bound(&range.hi)?);
-        self.known.remove(&range.var);
-        self.looped_in_lanes(range.var);
-        let slot = self.var_slot(range.var)?;
-        self.builder.build_store(slot, lo)?;
+        let mut counts = Vec::with_capacity(fold.ranges.len());
+        for range in &fold.ranges {
+            let (lo, hi) = (self.bound(&range.lo)?, self.bound(&range.hi)?);
+            self.known.remove(&range.var);
+            self.looped_in_lanes(range.var);
+            let slot = self.var_slot(range.var)?;
+            self.builder.build_store(slot, lo)?;
+            let n = self.builder.build_int_nsw_sub(hi, lo, "terms")?;
+            counts.push((range.var, n));
+        }
         let mut places = Vec::with_capacity(groups.len());
         for group in &groups {
             let Some(place) = self.place_of_lanes(group.lanes)? else { return Ok(false) };
             places.push(place);
         }
-        let n_terms = self.builder.build_int_nsw_sub(hi, lo, "terms")?;
-        self.tick(n_terms)?;
+        let (term, n_terms) = counts[counts.len() - 1];
+        let (round, n_rounds) = match counts[..] {
+            [around, _] => (Some(around.0), around.1),
+            _ => (None, self.i64(1)),
+        };
+        let n = match round {
+            // Neither number is negative then.
+            Some(_) => {
+                let some = |n| self.compare(IntPredicate::SGT, n, self.i64(0));
+                let both = self.builder.build_and(some(n_rounds)?, some(n_terms)?, "some")?;
+                let n = self.mul(n_rounds, n_terms)?;
+                self.builder.build_select(both, n, self.i64(0), "terms")?.into_int_value()
+            }
+            None => n_terms,
+        };
+        self.tick(n)?;
         for (group, place) in groups.iter().zip(places) {
-            self.call_chains(group, range.var, place, n_terms, states)?;
+            let terms = Terms { term, n_terms, round, n_rounds };
+            self.call_chains(group, &terms, place, states)?;
         }
         if let Combine::Block { block, .. } = &fold.combine {
             self.spared.note_chain(block.stmts.len());
@@ -85,7 +113,12 @@ impl<'c> Emit<'c, '_> {
     fn chain_groups<'k>(&self, fold: &'k Fold) -> Option<Vec<Group<'k>>> {
         let lanes =
             self.lanes.as_ref().filter(|lanes| self.spared.calls_chains && !lanes.divided)?;
-        let [range] = &fold.ranges[..] else { return None };
+        // At most one loop around that of the terms, of which that does not depend.
+        let (range, around) = match &fold.ranges[..] {
+            [range] => (range, None),
+            [around, range] if !mentions(range, around.var) => (range, Some(around)),
+            _ => return None,
+        };
         let Combine::Block { left, right, block } = &fold.combine else { return None };
         let plain = fold.within.is_none()
             && fold.guard.is_none()
@@ -94,7 +127,7 @@ impl<'c> Emit<'c, '_> {
             && fold.body.stmts.is_empty()
             && right.is_empty()
             && matches!(fold.start, FoldStart::From(_))
-            && self.few(range).is_none();
+            && fold.ranges.iter().all(|range| self.few(range).is_none() && !range.down);
         let elem = fold.results.first()?.elem;
         let bits = lanes.width * elem.bits();
         let fits = matches!(elem, Elem::F32 | Elem::F64)
@@ -120,18 +153,26 @@ impl<'c> Emit<'c, '_> {
             let sound = state == at
                 && self.is_same(row)
                 && !self.is_same(lanes)
-                && counts.is_none_or(|index| self.moves_down(index, range.var))
+                && counts.is_none_or(|index| around.is_none() && self.moves_down(index, range.var))
                 && self.kernel.buffers[row.buffer.0 as usize].elem == elem
                 && self.kernel.buffers[lanes.buffer.0 as usize].elem == elem;
-            let steps = self.steps_of(row, range.var)?;
-            self.steps_of(lanes, range.var).filter(|_| sound)?;
+            self.steps_of(row, range.var).filter(|_| sound)?;
+            self.steps_of(lanes, range.var)?;
+            if let Some(around) = around {
+                self.steps_of(row, around.var)?;
+                self.steps_of(lanes, around.var)?;
+            }
+            let both = |load| {
+                let around = around.map(|around| self.steps_of(load, around.var));
+                (self.steps_of(load, range.var), around)
+            };
             let same = |group: &&mut Group<'k>| group.lanes.number == lanes.number;
             match groups.iter_mut().find(same) {
                 None => groups.push(Group { lanes, counts, rows: vec![(row, at)] }),
                 Some(group) => {
                     let (first, _) = group.rows[0];
                     let alike = first.buffer == row.buffer
-                        && self.steps_of(first, range.var)? == steps
+                        && both(first) == both(row)
                         && group.counts == counts;
                     alike.then(|| group.rows.push((row, at)))?;
                 }
@@ -202,9 +243,8 @@ impl<'c> Emit<'c, '_> {
     fn call_chains(
         &mut self,
         group: &Group<'_>,
-        term: Var,
+        terms: &Terms<'c>,
         lanes: PointerValue<'c>,
-        n_terms: IntValue<'c>,
         states: &[PointerValue<'c>],
     ) -> Result<()> {
         let n_rows = group.rows.len();
@@ -212,6 +252,12 @@ impl<'c> Emit<'c, '_> {
         let bits = self.kernel.buffers[group.lanes.buffer.0 as usize].elem.bits();
         let n_vectors = self.n_lanes().unwrap_or(1) * bits / VECTOR_BITS;
         let (row, _) = group.rows[0];
+        let Terms { term, n_terms, round, n_rounds } = *terms;
+        let between_rounds = |load| match round {
+            Some(round) => self.bytes_between(load, round),
+            None => Ok(self.i64(0)),
+        };
+        let (round_rows, round_lanes) = (between_rounds(row)?, between_rounds(group.lanes)?);
         let first = match group.counts {
             Some(index) => {
                 let first = self.quasi(index)?;
@@ -227,6 +273,9 @@ impl<'c> Emit<'c, '_> {
             self.bytes_between(row, term)?,
             self.address(lanes)?,
             self.bytes_between(group.lanes, term)?,
+            n_rounds,
+            round_rows,
+            round_lanes,
             self.bits_of_mask(group.lanes)?,
             self.i64(i64::from(group.counts.is_some())),
             first,
@@ -263,6 +312,15 @@ impl<'c> Emit<'c, '_> {
         let bits = self.builder.build_bit_cast(mask, ty, "bits")?.into_int_value();
         Ok(self.builder.build_int_z_extend(bits, self.i64_type(), "mask")?)
     }
+}
+
+/// Whether a range depends on an index.
+fn mentions(range: &Range, var: Var) -> bool {
+    let mut found = false;
+    for bound in [&range.lo, &range.hi] {
+        bound.for_each_var(&mut |of| found |= of == var);
+    }
+    found
 }
 
 fn is<'k>(operand: &Operand, known: &HashMap<u32, Is<'k>>) -> Option<Is<'k>> {
