@@ -71,7 +71,10 @@ fn what_c_cannot_do_is_an_error_at_the_function() {
             "build-two",
             "pub fn f(x: f32) -> f32 { print(x); x }\npub fn release(x: f32) -> f32 { x }\n",
         ),
-        ("build-recursion", "pub fn f(n: i32) -> i32 { if n < 2 { 1 } else { n * f(n - 1) } }\n"),
+        (
+            "build-recursion",
+            "pub fn f(n: i32) -> (i32, i32) { if n < 2 { (n, 1) } else { f(n - 1) } }\n",
+        ),
         ("build-text", "pub fn f(x: str) -> str { x }\n"),
         ("build-private", "fn f(x: f32) -> f32 { x }\n"),
         ("build-main", "pub fn f(x: f32) -> f32 { x }\nfn main() { f(1.0) }\n"),
