@@ -61,6 +61,18 @@ int main(void) {
     if (service_swing(1, 0, 0.5, &a, &b, message, sizeof message)) return puts(message), 1;
     if (service_chosen(a, b, 5, 6, 1, &c, &d, message, sizeof message)) return puts(message), 1;
     printf("swing: %g %g, chosen %g %g\n", a, b, c, d);
+    for (int kind = 0; kind < 3; kind++) {
+        if (service_area(kind, 2, &a, message, sizeof message)) return puts(message), 1;
+        printf(kind < 2 ? "area %g, " : "area %g\n", a);
+    }
+    int32_t to[] = {-1, 0, 1, 1};
+    einlang_tensor tt = {to, EINLANG_I32, 1, {4}, {1}};
+    if (service_links(&tt, &out, message, sizeof message)) return puts(message), 1;
+    printf("links: %d %d\n", (int)((int32_t *)out.data)[2], (int)((int32_t *)out.data)[3]);
+    service_release(&out);
+    to[1] = 3;
+    service_links(&tt, &out, message, sizeof message);
+    puts(message);
     uint16_t half;
     if (service_halves(0x3e00, 0x3400, &half, message, sizeof message)) return puts(message), 1;
     printf("halves: %04x\n", half);

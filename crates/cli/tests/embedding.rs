@@ -66,21 +66,24 @@ copy: 2 3 4
 names: 12 18 12 7
 steps: 6 1, 3 0, collatz 112
 taken: 1 3
-service.ein:39:16: E0702: `x` is read at index 7 of axis 0, whose extent is 3
-service.ein:43:54: E0702: `x` is read at index -1 of axis 1, whose extent is 3
-service.ein:46:18: E0703: assertion failed: logarithms are of positive numbers
-service.ein:51:5: E0703: assertion failed: 1.0 and 1.0, 1.00, -03
-service.ein:51:5: E0703: assertion failed: 0.1 and 0.1, 0.10, -02
-service.ein:51:5: E0703: assertion failed: 1e20 and 1e20, 100000000000000000000.00, -01
-service.ein:51:5: E0703: assertion failed: -1e-5 and -1e-5, -0.00, 000
-service.ein:51:5: E0703: assertion failed: 123456.789 and 123456.79, 123456.79, 001
-service.ein:51:5: E0703: assertion failed: 1000000000000000.0 and 1000000000000000.0, 1000000000000000.00, 002
-service.ein:51:5: E0703: assertion failed: inf and inf, inf, 003
-service.ein:51:5: E0703: assertion failed: NaN and NaN, nan, 004
+service.ein:41:16: E0702: `x` is read at index 7 of axis 0, whose extent is 3
+service.ein:45:54: E0702: `x` is read at index -1 of axis 1, whose extent is 3
+service.ein:48:18: E0703: assertion failed: logarithms are of positive numbers
+service.ein:53:5: E0703: assertion failed: 1.0 and 1.0, 1.00, -03
+service.ein:53:5: E0703: assertion failed: 0.1 and 0.1, 0.10, -02
+service.ein:53:5: E0703: assertion failed: 1e20 and 1e20, 100000000000000000000.00, -01
+service.ein:53:5: E0703: assertion failed: -1e-5 and -1e-5, -0.00, 000
+service.ein:53:5: E0703: assertion failed: 123456.789 and 123456.79, 123456.79, 001
+service.ein:53:5: E0703: assertion failed: 1000000000000000.0 and 1000000000000000.0, 1000000000000000.00, 002
+service.ein:53:5: E0703: assertion failed: inf and inf, inf, 003
+service.ein:53:5: E0703: assertion failed: NaN and NaN, nan, 004
 special: 0.284682870473 0.703156640645 -0.0483837764682 0.497094102464
 divisors: 12 252 12 6 1 36, deep 1000
 deeper: 1, E0802: calls of `deep` are nes
 swing: 0.75 -0.5, chosen 5 6
+area 0, area 12, area 8
+links: 2 2
+service.ein:103:42: E0504: `d` is read at a point that is not computed
 halves: 3600
 ";
 

@@ -75,6 +75,11 @@ fn what_c_cannot_do_is_an_error_at_the_function() {
             "build-recursion",
             "pub fn f(n: i32) -> (i32, i32) { if n < 2 { (n, 1) } else { f(n - 1) } }\n",
         ),
+        (
+            "build-endless",
+            "enum T { L, N(T) }\npub fn f(b: bool) -> i32 {\n    let t = if b { T::L } else { T::N(T::L) };\n    \
+             match t { T::L => 0, _ => 1 }\n}\n",
+        ),
         ("build-text", "pub fn f(x: str) -> str { x }\n"),
         ("build-private", "fn f(x: f32) -> f32 { x }\n"),
         ("build-main", "pub fn f(x: f32) -> f32 { x }\nfn main() { f(1.0) }\n"),

@@ -1,5 +1,6 @@
 //! The C function around the kernels of one public function.
 
+mod branch;
 mod own;
 
 use std::collections::HashMap;
@@ -11,7 +12,7 @@ use einlang_loops::plan::{Choices, plan};
 use einlang_sema::lower::Lowered;
 use einlang_source::Sources;
 use einlang_tir::host::{
-    Block, Effect, FormatPart, HostArg, HostFn, HostInst, HostKind, HostType, Intrinsic, TypeDecl,
+    Effect, FormatPart, HostArg, HostFn, HostInst, HostKind, HostType, Intrinsic, TypeDecl,
 };
 use einlang_tir::types::{Elem, Ident, Loc};
 
@@ -58,6 +59,8 @@ enum Val {
     Tensor(usize, Elem, usize),
     /// Parts.
     Tuple(Vec<Val>),
+    /// A variant of an enum: its number, and the fields of each that it can be.
+    Variant(Ident, String, Vec<Option<Vec<Val>>>),
     /// Elements of a tensor that is written out.
     List(Vec<Val>),
     /// What a message says.
@@ -77,6 +80,8 @@ pub(super) struct Function<'a> {
     n_scalars: usize,
     n_calls: usize,
     n_kernels: usize,
+    /// How deep enums lie in each other where there is room for one.
+    nesting: usize,
     /// The functions of the program that are functions in C, with their names there.
     own: HashMap<Ident, String>,
     /// How deep the calls are nested, as an expression.
@@ -118,6 +123,7 @@ impl<'a> Function<'a> {
             n_scalars: 0,
             n_calls: 0,
             n_kernels: 0,
+            nesting: 0,
             own: HashMap::new(),
             depth: "0",
             declared: String::new(),
@@ -252,6 +258,17 @@ impl<'a> Function<'a> {
                 };
                 let sides = [(format!("if ({condition})"), then), ("else".to_owned(), otherwise)];
                 return self.branch(inst, &sides, native);
+            }
+            HostKind::Match(on, arms, otherwise) => {
+                return self.matched(inst, on, (arms, otherwise.as_ref()), native);
+            }
+            HostKind::Variant(of, name, args) => {
+                let variants = self.variants(of);
+                let at = variants.iter().position(|variant| variant.name == *name);
+                let at = at.ok_or("a variant that is not there")?;
+                let mut fields = vec![None; variants.len()];
+                fields[at] = Some(self.values(args)?);
+                Val::Variant(of.clone(), at.to_string(), fields)
             }
             HostKind::Switch(on, cases, otherwise) => {
                 let Val::Scalar(on, _) = self.value(on)? else {
@@ -415,49 +432,6 @@ impl<'a> Function<'a> {
         callee.ok_or_else(|| format!("`{name}` is missing"))
     }
 
-    /// One of several blocks, each with the text before it.
-    fn branch(
-        &mut self,
-        inst: &HostInst,
-        sides: &[(String, &Block)],
-        native: &Native,
-    ) -> Result<()> {
-        let places: Vec<Val> =
-            inst.results.iter().map(|result| self.room(&result.ty)).collect::<Result<_>>()?;
-        for (begin, side) in sides {
-            self.body += &format!("    {begin} {{\n");
-            for inner in &side.insts {
-                self.inst(inner, native)?;
-            }
-            for (place, value) in places.iter().zip(self.values(&side.results)?) {
-                self.body += &assigned(place, &value)?;
-            }
-            self.body += "    }\n";
-        }
-        for (result, place) in inst.results.iter().zip(places) {
-            self.values.insert(result.number, place);
-        }
-        Ok(())
-    }
-
-    /// Room for a value of a type that is set later.
-    fn room(&mut self, ty: &HostType) -> Result<Val> {
-        let types = match ty {
-            HostType::Scalar(elem) => {
-                self.n_scalars += 1;
-                let name = format!("v{}", self.n_scalars);
-                self.body += &format!("    {} {name};\n", scalar::c_type(*elem));
-                return Ok(Val::Scalar(name, *elem));
-            }
-            HostType::Tensor(elem, rank) => return Ok(Val::Tensor(self.tensor(), *elem, *rank)),
-            HostType::Tuple(types) => types.clone(),
-            HostType::Struct(name) => self.fields(name).iter().map(|f| f.1.clone()).collect(),
-            other => return Err(format!("it branches to {other}")),
-        };
-        let parts = types.iter().map(|ty| self.room(ty));
-        Ok(Val::Tuple(parts.collect::<Result<_>>()?))
-    }
-
     /// A variable for a scalar.
     fn define(&mut self, elem: Elem, text: &str) -> Val {
         self.n_scalars += 1;
@@ -536,7 +510,7 @@ impl<'a> Function<'a> {
             match value {
                 Val::Tensor(at, ..) => inputs += &format!("&t[{at}], "),
                 Val::Scalar(text, _) => numbers += &format!("(int64_t){text}, "),
-                Val::Tuple(_) | Val::List(_) | Val::Text(_) => {
+                Val::Tuple(_) | Val::Variant(..) | Val::List(_) | Val::Text(_) => {
                     return Err("it passes a record to tensor code".to_owned());
                 }
             }
@@ -594,7 +568,7 @@ impl<'a> Function<'a> {
                 );
                 self.ending += &format!("    if (status) {}_release({name});\n", self.library);
             }
-            Val::Tuple(_) | Val::List(_) | Val::Text(_) => {}
+            Val::Tuple(_) | Val::Variant(..) | Val::List(_) | Val::Text(_) => {}
         }
     }
 
@@ -638,24 +612,10 @@ impl<'a> Function<'a> {
     }
 }
 
-/// The statements that set what there is room for. A tensor stays with its owner.
-fn assigned(place: &Val, value: &Val) -> Result<String> {
-    match (place, value) {
-        (Val::Scalar(place, _), Val::Scalar(text, _)) => Ok(format!("    {place} = {text};\n")),
-        (Val::Tensor(to, ..), Val::Tensor(from, ..)) => {
-            Ok(format!("    t[{to}] = t[{from}];\n    t[{to}].owned = 0;\n"))
-        }
-        (Val::Tuple(to), Val::Tuple(from)) if to.len() == from.len() => {
-            to.iter().zip(from).map(|(to, from)| assigned(to, from)).collect()
-        }
-        _ => Err("its branches differ".to_owned()),
-    }
-}
-
 /// Why an instruction has no C.
 fn reason(kind: &HostKind) -> String {
     let what = match kind {
-        HostKind::Variant(..) | HostKind::Match(..) => "it works with variants of an enum",
+        HostKind::Match(..) => "it matches what is no variant of an enum",
         HostKind::List(_) => "it makes a list",
         HostKind::For(..) | HostKind::While(..) => "it loops outside of tensors",
         HostKind::Closure(..) | HostKind::Apply(..) => "it passes functions as values",

@@ -95,7 +95,8 @@ fn site(of: &Site, planned: &Plan, sources: &Sources, export: &Export) -> String
         (Fault::Stop(trap), text) => plain(&coded(StopCode::of_trap(trap), text)),
         (Fault::Read { own, by_data, plain }, read) => {
             let name = quote(read.strip_prefix("a read of ").unwrap_or(read));
-            let outside = if own { StopCode::OutsideBox } else { StopCode::OutOfBounds };
+            let boxed = own && !by_data;
+            let outside = if boxed { StopCode::OutsideBox } else { StopCode::OutOfBounds };
             let missing = if by_data { StopCode::NotComputed } else { StopCode::NoBase };
             let number = |code: StopCode| code.as_str().trim_start_matches(['E', '0']).to_owned();
             let kind = if plain { "READ" } else { "READSOMEWHERE" };
