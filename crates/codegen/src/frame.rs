@@ -122,6 +122,19 @@ frame! {
     chains: extern "C" fn(*mut c_void, *const Chains) -> i64,
     /// What threads lose by waiting for each other, in the unit of work.
     wait: u64,
+    /// Where code of libraries writes what goes wrong, see [`Told`]; other code does not.
+    told: *mut i64,
+}
+
+/// What code of libraries tells before it returns with the number of a site: its kind as the first word.
+#[derive(Clone, Copy)]
+pub(crate) enum Told {
+    /// An axis, the index on it, and its extent.
+    Outside = 1,
+    /// A point of the own group that is not there.
+    Missing = 2,
+    /// What was divided by zero.
+    Divided = 3,
 }
 
 /// The function of a team: `(frame, argument, number of this thread, number of threads) -> code`.
@@ -176,6 +189,7 @@ impl<'a, 'm> Services<'a, 'm> {
             own,
             chains,
             wait: self.machine.wait(),
+            told: std::ptr::null_mut(),
         }
     }
 

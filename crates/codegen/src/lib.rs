@@ -148,7 +148,13 @@ impl Llvm {
         let quick = |object: Object| {
             session.load(&object.codes, &Quality::Quick.name(&name), object.tables)
         };
-        let task = Task { kernel, checked: wanted.checked, name: &name, sanitised: self.sanitised };
+        let task = Task {
+            kernel,
+            checked: wanted.checked,
+            name: &name,
+            sanitised: self.sanitised,
+            tells: false,
+        };
         let made = |choice: Choice<'_>| {
             let made = task.compile(n_compilers(), choice)?;
             self.compiled.fetch_add(1, Ordering::Relaxed);
@@ -214,7 +220,7 @@ impl Llvm {
         let (kernel, key, name) = (task.kernel.clone(), key.to_owned(), task.name.to_owned());
         let (checked, sanitised) = (task.checked, task.sanitised);
         let make = move || {
-            let task = Task { kernel: &kernel, checked, name: &name, sanitised };
+            let task = Task { kernel: &kernel, checked, name: &name, sanitised, tells: false };
             let linked =
                 task.compile(n_compilers(), Choice::Known(Quality::Thorough)).and_then(|made| {
                     let (object, _) = made;
@@ -251,14 +257,14 @@ impl NativeCompiler for Llvm {
 
     fn show(&self, kernel: &Kernel, checked: bool, form: CodeForm) -> Result<String, String> {
         let context = Context::create();
-        let emitted = emit::emit(&context, kernel, checked, Quality::Thorough);
+        let emitted = emit::emit(&context, kernel, (checked, false), Quality::Thorough);
         let emitted = emitted.map_err(|refused| refused.0)?;
         optimise::rename(&emitted.module, ENTRY, &kernel.name);
         optimise::show(&emitted.module, form)
     }
 
     fn object(&self, kernel: &Kernel, name: &str) -> Result<NativeObject, String> {
-        let task = Task { kernel, checked: false, name, sanitised: false };
+        let task = Task { kernel, checked: false, name, sanitised: false, tells: true };
         let made = task.compile(1, Choice::Known(Quality::Thorough))?;
         let (Object { tables, mut codes, .. }, _) = made;
         let code = codes.pop().ok_or("there is no object")?;

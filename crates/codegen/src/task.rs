@@ -24,6 +24,8 @@ pub(crate) struct Task<'k> {
     /// The name of the function, if it is made thoroughly.
     pub(crate) name: &'k str,
     pub(crate) sanitised: bool,
+    /// Whether it tells what goes wrong.
+    pub(crate) tells: bool,
 }
 
 /// How it is compiled.
@@ -107,7 +109,7 @@ impl Task<'_> {
     /// The kernel for code of a quality. What is called is not tested by AddressSanitizer.
     fn emitted<'c>(&self, context: &'c Context, quality: Quality) -> Result<Emitted<'c>, String> {
         let quality = if self.sanitised { Quality::Thorough } else { quality };
-        emit::emit(context, self.kernel, self.checked, quality).map_err(|no| no.0)
+        emit::emit(context, self.kernel, (self.checked, self.tells), quality).map_err(|no| no.0)
     }
 
     /// What was emitted as if it were made quickly, for code of a quality.

@@ -34,6 +34,15 @@ impl Message {
         })
     }
 
+    /// The message with a mark in place of each scalar.
+    pub fn without_values(&self) -> String {
+        let parts = self.0.iter().map(|part| match part {
+            MessagePart::Text(text) => text.as_str(),
+            MessagePart::Value(..) => "…",
+        });
+        parts.collect()
+    }
+
     /// The message with one more piece of text.
     #[must_use]
     pub fn text(mut self, text: impl Into<String>) -> Message {

@@ -9,10 +9,10 @@ use std::process::Command;
 use clap::Args;
 use einlang_driver::{Failure, Library, Session};
 
-use crate::args::HELP_TEMPLATE;
+use crate::args::{HELP_TEMPLATE, ProgramArg};
 use crate::commands::failure::told;
 use crate::exit::{Exit, Stop};
-use crate::inputs::Input;
+use crate::inputs::{self, Input};
 use crate::message::Message;
 use crate::{Shell, native};
 
@@ -20,15 +20,19 @@ const EXAMPLES: &str = "\
 Examples:
   einlang build model.ein                   write libmodel.so and model.h
   einlang build model.ein -o libmodel.a     write a static library and model.h
-  einlang build model.ein -o out/libm.so    the functions begin with `m_`";
+  einlang build model.ein -o out/libm.so    the functions begin with `m_`
+  einlang build - -o libm.so                the program comes from standard input";
 
 /// Build a library for C, with one function per `pub fn`
 #[derive(Debug, Args)]
-#[command(before_help = EXAMPLES, help_template = HELP_TEMPLATE)]
+#[command(
+    before_help = EXAMPLES,
+    help_template = HELP_TEMPLATE,
+    override_usage = "einlang build [OPTIONS] <FILE | - | -c SOURCE>"
+)]
 pub(crate) struct BuildArgs {
-    /// A source file
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    #[command(flatten)]
+    program: ProgramArg,
     /// The library: a file that ends with `.so` or `.a` [default: lib, the name of FILE, and .so]
     #[arg(short, long, value_name = "LIBRARY")]
     output: Option<PathBuf>,
@@ -44,14 +48,14 @@ struct Target {
 }
 
 pub(crate) fn run(args: &BuildArgs, shell: &Shell) -> Result<Exit, Stop> {
-    let target = target(args)?;
+    let input = inputs::single(&args.program, "build")?;
+    let target = target(&input, args.output.as_deref())?;
     let Some(native) = native::compiler(false) else {
         let message = Message::error("this build of einlang has no machine code");
         return Err(Stop::Usage(
             message.with_help("build it with LLVM 22, as `cargo xtask run` does"),
         ));
     };
-    let input = Input::File(args.file.clone());
     let mut session = Session::new(&shell.world);
     let made = match input.load(&mut session) {
         Ok(file) => session.library(file, &target.name, &native),
@@ -63,10 +67,17 @@ pub(crate) fn run(args: &BuildArgs, shell: &Shell) -> Result<Exit, Stop> {
     }
 }
 
-fn target(args: &BuildArgs) -> Result<Target, Stop> {
+/// The files that are asked for; what is no file gives no name to its library.
+fn target(input: &Input, output: Option<&Path>) -> Result<Target, Stop> {
     let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let usual = || PathBuf::from(format!("lib{}.so", c_name(&stem(&args.file))));
-    let library = args.output.clone().unwrap_or_else(usual);
+    let library = match (output, input) {
+        (Some(output), _) => output.to_owned(),
+        (None, Input::File(file)) => PathBuf::from(format!("lib{}.so", c_name(&stem(file)))),
+        (None, Input::Stdin | Input::Text(_)) => {
+            let message = Message::error("the library has no name");
+            return Err(Stop::Usage(message.with_help("name it, as with `-o libmodel.so`")));
+        }
+    };
     let is_static = match library.extension().and_then(|extension| extension.to_str()) {
         Some("so") => false,
         Some("a") => true,
@@ -113,7 +124,10 @@ fn write(library: &Library, target: &Target) -> Result<(), Message> {
     }
     let compiler = env::var_os("CC").filter(|cc| !cc.is_empty()).unwrap_or(OsString::from("cc"));
     let mut compile = Command::new(&compiler);
-    compile.args(["-std=gnu11", "-O2", "-fPIC", "-c", "-o"]).arg(&compiled).arg(&source);
+    compile
+        .args(["-std=gnu11", "-O2", "-ffp-contract=off", "-fPIC", "-c", "-o"])
+        .arg(&compiled)
+        .arg(&source);
     call(&mut compile)?;
     let made = inside("library");
     match target.is_static {

@@ -18,7 +18,7 @@ use inkwell::values::{
 };
 
 use super::{Emit, Refused, Result};
-use crate::frame::{Field, VIEW_WORDS};
+use crate::frame::{Field, Told, VIEW_WORDS};
 use crate::optimise::SMALL;
 
 /// The bytes of a cache line, and of the longest vectors.
@@ -500,7 +500,10 @@ impl<'c> Emit<'c, '_> {
         if let Access::Site(site, _) = access {
             for (axis, index) in indices.iter().enumerate() {
                 let fine = self.on_axis(number, axis, *index)?;
-                self.require(fine, i64::from(site.0) + 1)?;
+                self.require_or(fine, i64::from(site.0) + 1, |emit| {
+                    let extent = emit.extent(number, axis)?;
+                    emit.tell_fault(Told::Outside, &[emit.i64(axis as i64), *index, extent])
+                })?;
             }
         }
         let position = self.position(number, &indices)?;
@@ -509,7 +512,8 @@ impl<'c> Emit<'c, '_> {
             && of.marks
         {
             let marked = self.is_marked(number, position)?;
-            self.require(marked, i64::from(site.0) + 1)?;
+            let missing = |emit: &Self| emit.tell_fault(Told::Missing, &[]);
+            self.require_or(marked, i64::from(site.0) + 1, missing)?;
         }
         self.load_at(number, position)
     }

@@ -65,7 +65,7 @@ pub(crate) use self::piece::is_large;
 use self::piece::{Loops, Pieces};
 use self::scopes::Scopes;
 use self::spare::Spared;
-use crate::frame::Tables;
+use crate::frame::{Field, Tables, Told};
 use crate::jit::ENTRY;
 use crate::optimise::CHOSEN;
 use crate::tiers::Quality;
@@ -95,11 +95,11 @@ pub(crate) struct Emitted<'c> {
     pub(crate) n_spared: usize,
 }
 
-/// Translates a kernel for code of a quality: what it computes is the same, by calls and loops or written out.
+/// Translates a kernel for code of a quality, which may be checked and may tell what goes wrong: what it computes is the same, by calls and loops or written out.
 pub(crate) fn emit<'c>(
     context: &'c Context,
     kernel: &Kernel,
-    checked: bool,
+    (checked, tells): (bool, bool),
     quality: Quality,
 ) -> Result<Emitted<'c>> {
     let module = context.create_module(&kernel.name);
@@ -127,6 +127,7 @@ pub(crate) fn emit<'c>(
         function,
         entry,
         frame,
+        tells,
         rounds,
         vars: HashMap::new(),
         before: HashMap::new(),
@@ -181,6 +182,8 @@ struct Emit<'c, 'k> {
     /// The block of slots.
     entry: BasicBlock<'c>,
     frame: PointerValue<'c>,
+    /// Whether it tells what goes wrong.
+    tells: bool,
     /// How many rounds were not told to the surroundings yet.
     rounds: PointerValue<'c>,
     /// The slots of indices and symbols.
@@ -304,11 +307,34 @@ impl<'c> Emit<'c, '_> {
 
     /// Returns unless the condition holds, and goes on where it does.
     fn require(&self, holds: IntValue<'c>, code: i64) -> Result<()> {
+        self.require_or(holds, code, |_| Ok(()))
+    }
+
+    /// Returns with a code unless something holds; code that tells what goes wrong does so before that.
+    fn require_or(
+        &self,
+        holds: IntValue<'c>,
+        code: i64,
+        before: impl FnOnce(&Self) -> Result<()>,
+    ) -> Result<()> {
         let (fine, wrong) = (self.block("fine"), self.block("wrong"));
         self.branch_mostly(holds, (fine, wrong), true)?;
         self.at(wrong);
+        if self.tells {
+            before(self)?;
+        }
         self.builder.build_return(Some(&self.i64(code)))?;
         self.at(fine);
+        Ok(())
+    }
+
+    /// Tells what goes wrong.
+    fn tell_fault(&self, told: Told, words: &[IntValue<'c>]) -> Result<()> {
+        let to = self.field(Field::told)?;
+        self.builder.build_store(to, self.i64(told as i64))?;
+        for (at, word) in (1..).zip(words) {
+            self.builder.build_store(self.word(to, at)?, *word)?;
+        }
         Ok(())
     }
 

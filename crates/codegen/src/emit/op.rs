@@ -9,7 +9,7 @@ use inkwell::{FloatPredicate, IntPredicate};
 use super::cast::is_plain;
 use super::powers::MOST_FACTORS;
 use super::{Emit, Result};
-use crate::frame::Scalar;
+use crate::frame::{Scalar, Told};
 
 impl<'c> Emit<'c, '_> {
     /// An operation on operands; `code` is returned where it traps.
@@ -211,7 +211,9 @@ impl<'c> Emit<'c, '_> {
     ) -> Result<IntValue<'c>> {
         let (b, ty) = (&self.builder, y.get_type());
         let fine = self.compare(IntPredicate::NE, y, ty.const_zero())?;
-        self.require(fine, code)?;
+        self.require_or(fine, code, |emit| {
+            emit.tell_fault(Told::Divided, &[emit.widen(x, signed)?])
+        })?;
         if !signed {
             return Ok(match rest {
                 true => b.build_int_unsigned_rem(x, y, "rest")?,

@@ -15,6 +15,8 @@ pub(crate) struct Export {
     pub(super) name: String,
     /// The place of its name.
     pub(super) span: Span,
+    /// The file of the program that calls it.
+    pub(super) file: FileId,
     /// Where the text of its file ends, and that of the call begins.
     pub(super) end: u32,
     /// The lines of its doc comment.
@@ -116,7 +118,8 @@ fn export(
         }
     }
     let doc = item.doc_lines().map(|line| line.trim().to_owned()).collect();
-    Ok(Some(Export { name: name.text().to_owned(), span, end, doc, params }))
+    let name = name.text().to_owned();
+    Ok(Some(Export { name, span, file: span.file, end, doc, params }))
 }
 
 /// Whether a type leaves its rank open.
@@ -129,8 +132,8 @@ fn is_open(ty: &str) -> bool {
 fn c_name(name: &str, at: usize) -> String {
     let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     let usable = plain && name.starts_with(|c: char| c.is_ascii_alphabetic());
-    // Values, results and renamed parameters have names of these kinds.
-    let numbered = ["v", "out_", "arg_"].iter().any(|kind| {
+    // Results and renamed parameters have names of these kinds.
+    let numbered = ["out_", "arg_"].iter().any(|kind| {
         let number = name.strip_prefix(kind);
         number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
     });
@@ -140,15 +143,12 @@ fn c_name(name: &str, at: usize) -> String {
     }
 }
 
-/// Words of C and C++, and the names that the functions use themselves.
+/// Words of C and C++, macros and types of the headers, and the parameters that every function has.
 const RESERVED: &[&str] = &[
     "EOF",
-    "FULL",
     "INFINITY",
-    "LARGEST",
     "NAN",
     "NULL",
-    "OPEN",
     "alignas",
     "alignof",
     "and",
@@ -159,9 +159,6 @@ const RESERVED: &[&str] = &[
     "bitor",
     "bool",
     "break",
-    "buffer_info",
-    "by_key",
-    "calloc",
     "case",
     "catch",
     "char",
@@ -184,29 +181,20 @@ const RESERVED: &[&str] = &[
     "default",
     "delete",
     "do",
-    "done",
     "double",
     "dynamic_cast",
     "einlang_tensor",
-    "elem_name",
     "else",
-    "entry",
     "enum",
-    "environment",
     "errno",
     "explicit",
     "export",
     "extern",
-    "fail",
     "false",
     "float",
     "for",
-    "frame",
-    "free",
     "friend",
-    "given",
     "goto",
-    "handed",
     "if",
     "inline",
     "int",
@@ -214,19 +202,12 @@ const RESERVED: &[&str] = &[
     "int32_t",
     "int64_t",
     "int8_t",
-    "kernel_info",
     "linux",
     "long",
     "main",
-    "make_frame",
-    "malloc",
-    "memcpy",
-    "memory",
-    "memset",
     "message",
     "message_size",
     "mutable",
-    "n_elements",
     "namespace",
     "new",
     "noexcept",
@@ -240,33 +221,21 @@ const RESERVED: &[&str] = &[
     "private",
     "protected",
     "public",
-    "qsort",
-    "realloc",
-    "refuse",
     "register",
     "reinterpret_cast",
     "requires",
-    "reserve",
     "restrict",
     "return",
-    "run_kernel",
-    "scalar",
     "short",
     "signed",
     "size_t",
     "sizeof",
-    "snprintf",
     "static",
     "static_assert",
     "static_cast",
-    "status",
     "struct",
     "switch",
-    "t",
-    "table",
-    "take",
     "template",
-    "tensor",
     "this",
     "thread_local",
     "throw",
@@ -284,7 +253,6 @@ const RESERVED: &[&str] = &[
     "unix",
     "unsigned",
     "using",
-    "view",
     "virtual",
     "void",
     "volatile",

@@ -7,6 +7,9 @@ use einlang_tir::types::Elem;
 /// What surrounds kernels.
 const SUPPORT: &str = include_str!("support.c");
 
+/// What numbers need beyond what C has.
+const NUMBERS: &str = include_str!("numbers.c");
+
 /// The tensor of the interface, the same for every library.
 fn tensor() -> String {
     let tags = Elem::ALL.iter().enumerate().map(|(at, elem)| {
@@ -84,10 +87,11 @@ pub(super) fn source(name: &str, frame: &[&str], functions: &str) -> Result<Stri
     for field in frame {
         let (ty, value) = match *field {
             "env" => ("void *".to_owned(), "env".to_owned()),
+            "told" => ("void *".to_owned(), "env->told".to_owned()),
             "sizes" | "views" => ("const void *".to_owned(), (*field).to_owned()),
             "alloc" | "free" | "grow" | "copy" | "tick" | "scalar" | "call" | "sorted"
             | "add_key" | "sort" | "visit" | "next" | "own" => {
-                ("void (*".to_owned(), format!("(void (*)(void))service_{field}"))
+                ("void (*".to_owned(), format!("(void (*)(void)){}", service(field)))
             }
             // Code in libraries has no teams, and is made thoroughly.
             "team" | "barrier" | "wave" | "follow" | "pass" | "take" | "chains" => {
@@ -102,24 +106,29 @@ pub(super) fn source(name: &str, frame: &[&str], functions: &str) -> Result<Stri
     }
     // The frame stands between the types and the services, which `support.c` has in one piece.
     let made = format!(
-        "struct frame {{\n{fields}}};\n\nstatic struct frame make_frame(environment *env, const int64_t *sizes, view *views);\n"
+        "struct frame {{\n{fields}}};\n\nstatic struct frame makeFrame(environment *env, const int64_t *sizes, view *views);\n"
     );
     let maker = format!(
-        "static struct frame make_frame(environment *env, const int64_t *sizes, view *views) {{\n    \
+        "static struct frame makeFrame(environment *env, const int64_t *sizes, view *views) {{\n    \
          struct frame frame = {{\n{values}    }};\n    return frame;\n}}\n"
     );
     let support =
         SUPPORT.replacen("static int32_t fail(", &format!("{made}\nstatic int32_t fail("), 1);
     Ok(format!(
-        "#include \"{name}.h\"\n#define MAX_RANK {MAX_RANK}\n{support}\n{maker}\n{CONVERSIONS}\n\
+        "#include \"{name}.h\"\n#define MAXRANK {MAX_RANK}\n{support}\n{maker}\n{NUMBERS}\n\
          void {name}_release(einlang_tensor *tensor) {{\n    if (!tensor) return;\n    free(tensor->data);\n    \
          tensor->data = 0;\n}}\n\n{functions}"
     ))
 }
 
-const CONVERSIONS: &str = "\
-static inline float f32_of(uint32_t bits) { float x; memcpy(&x, &bits, sizeof x); return x; }
-static inline double f64_of(uint64_t bits) { double x; memcpy(&x, &bits, sizeof x); return x; }
-static inline uint64_t bits_of_f32(float x) { uint32_t b; memcpy(&b, &x, sizeof b); return b; }
-static inline uint64_t bits_of_f64(double x) { uint64_t b; memcpy(&b, &x, sizeof b); return b; }
-";
+/// The function behind a field of the frame. Names at file scope have no underscore, and so are none of those
+/// that the functions of a library have.
+fn service(field: &str) -> String {
+    let mut name = String::from("service");
+    for word in field.split('_') {
+        let (first, rest) = word.split_at(word.len().min(1));
+        name += &first.to_uppercase();
+        name += rest;
+    }
+    name
+}

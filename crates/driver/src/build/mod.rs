@@ -10,11 +10,15 @@
 //! | `function.rs` | the C function around kernels |
 //! | `kernel.rs` | the description of a kernel in C |
 //! | `scalar.rs` | scalar types, constants and operations in C |
+//! | `words.rs` | texts of messages in C |
 //! | `header.rs` | the header |
 //! | `support.c` | what kernels ask of their surroundings |
+//! | `numbers.c` | what numbers need beyond what C has |
 //!
 //! Invariants: a library has no global state; a function returns 0 or an error with its text, and on an
-//! error nothing is left allocated.
+//! error nothing is left allocated. No name that is not meant for users is one that a function can have:
+//! functions are named after library and function, with an underscore between them; names at file scope have
+//! no underscore, and those of kernels a dollar sign.
 
 mod exports;
 mod function;
@@ -88,10 +92,11 @@ impl Session<'_> {
         let text = export.program(self.sources().text(file));
         let path = self.sources().name(file).to_owned();
         let caller = self.add_text(&path, text);
+        let export = &Export { file: caller, ..export.clone() };
         let executable = self.build_for(caller, exports::RESULT)?;
         let lowered = executable.lowered();
         let mut function = function::Function::new(library, export, lowered, self.sources());
-        let done = function.translate(native);
+        let done = function.translate(native, made);
         done.map_err(|why| Failure::Program(refused(export, &why).into()))?;
         function.finish(made);
         Ok(())

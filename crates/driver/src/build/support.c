@@ -1,4 +1,5 @@
-/* What kernels ask of their surroundings. Everything belongs to one call: there is no global state. */
+/* What kernels ask of their surroundings. Everything belongs to one call: there is no global state. Names at file
+   scope have no underscore: those of the functions of a library have one. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,19 +16,30 @@ typedef struct { void *data; unsigned char *marks; const int64_t *shape; } view;
 typedef struct {
     int32_t rank, size, has_marks;
     const int64_t *layout; /* per axis FULL, OPEN, or how many planes are kept */
-} buffer_info;
+} bufferInfo;
+
+/* What may go wrong at a place, and the numbers that are shown with it. */
+enum { READ = 1, READSOMEWHERE, DIVISION, EXTENTS };
+
+typedef struct {
+    const char *place, *what;
+    int32_t fault;
+    int32_t by_size[2];
+    int64_t with[2]; /* codes, a sign, or extents: numbers of sizes, or themselves */
+} siteInfo;
 
 typedef struct {
     int32_t n_buffers, n_inputs, n_outputs, n_keys, n_sites, n_sizes;
-    const buffer_info *buffers;
+    const bufferInfo *buffers;
     const int32_t *outputs;
-    const char *const *sites;
+    const siteInfo *sites;
     const int32_t (*sizes)[2]; /* buffer and axis, or -1 for the next number */
     int64_t (*entry)(void *);
     int64_t (*scalar)(void *, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t *);
-} kernel_info;
+    int64_t (*call)(void *, uint64_t, const uint64_t *, uint64_t *);
+} kernelInfo;
 
-typedef struct { void *data; int64_t shape[MAX_RANK]; int32_t owned; } tensor;
+typedef struct { void *data; int64_t shape[MAXRANK]; int32_t owned; } tensor;
 
 typedef struct { uint64_t key; int64_t at; } keyed;
 
@@ -39,14 +51,18 @@ typedef struct {
     int64_t *points;
 } table;
 
-typedef struct { int64_t shape[MAX_RANK], plane, room; } memory;
+typedef struct { int64_t shape[MAXRANK], plane, room; } memory;
 
 typedef struct {
-    const kernel_info *of;
+    const kernelInfo *of;
     view *views;
     memory *memory;
     table *tables;
     const char *why;
+    int64_t told[4]; /* what code says of its end */
+    char *message;
+    size_t size;
+    int32_t depth, said; /* how deep calls are nested, and whether the message is there */
 } environment;
 
 static int32_t fail(char *message, size_t size, const char *text) {
@@ -59,9 +75,15 @@ static int64_t refuse(environment *env, const char *why) {
     return 0;
 }
 
+/* What a function that was called has said is the message. */
+static int64_t said(environment *env) {
+    env->said = 1;
+    return 0;
+}
+
 /* Room for so many elements, the first `keep` bytes as they were and the rest zero. */
 static int64_t reserve(environment *env, uint64_t buffer, int64_t n, int64_t keep) {
-    const buffer_info *info = &env->of->buffers[buffer];
+    const bufferInfo *info = &env->of->buffers[buffer];
     view *v = &env->views[buffer];
     memory *m = &env->memory[buffer];
     if (n > m->room || !v->data) {
@@ -89,9 +111,9 @@ static int64_t reserve(environment *env, uint64_t buffer, int64_t n, int64_t kee
     return 1;
 }
 
-static int64_t service_alloc(void *e, uint64_t buffer, const int64_t *extents) {
+static int64_t serviceAlloc(void *e, uint64_t buffer, const int64_t *extents) {
     environment *env = e;
-    const buffer_info *info = &env->of->buffers[buffer];
+    const bufferInfo *info = &env->of->buffers[buffer];
     memory *m = &env->memory[buffer];
     int64_t n = 1, total;
     int32_t open = 0;
@@ -111,18 +133,18 @@ static int64_t service_alloc(void *e, uint64_t buffer, const int64_t *extents) {
 }
 
 /* Memory of one thread: what it had before, if that is as large as what it needs now. */
-static int64_t service_own(void *e, uint64_t buffer, const int64_t *extents, const int64_t *kept) {
+static int64_t serviceOwn(void *e, uint64_t buffer, const int64_t *extents, const int64_t *kept) {
     environment *env = e;
-    const buffer_info *info = &env->of->buffers[buffer];
+    const bufferInfo *info = &env->of->buffers[buffer];
     int32_t same = env->views[buffer].data != NULL;
     (void)kept;
     for (int32_t axis = 0; axis < info->rank; axis++)
         same = same && env->memory[buffer].shape[axis] == extents[axis];
-    if (!same && !service_alloc(e, buffer, extents)) return 0;
+    if (!same && !serviceAlloc(e, buffer, extents)) return 0;
     return (int64_t)(intptr_t)env->views[buffer].data;
 }
 
-static int64_t service_free(void *e, uint64_t buffer) {
+static int64_t serviceFree(void *e, uint64_t buffer) {
     environment *env = e;
     free(env->views[buffer].data);
     free(env->views[buffer].marks);
@@ -132,7 +154,7 @@ static int64_t service_free(void *e, uint64_t buffer) {
     return 1;
 }
 
-static int64_t service_grow(void *e, uint64_t buffer, uint64_t axis, int64_t extent) {
+static int64_t serviceGrow(void *e, uint64_t buffer, uint64_t axis, int64_t extent) {
     environment *env = e;
     memory *m = &env->memory[buffer];
     int64_t n;
@@ -145,18 +167,18 @@ static int64_t service_grow(void *e, uint64_t buffer, uint64_t axis, int64_t ext
     return reserve(env, buffer, room, m->room);
 }
 
-static int64_t n_elements(const buffer_info *info, const memory *m) {
+static int64_t countElements(const bufferInfo *info, const memory *m) {
     int64_t n = 1;
     for (int32_t axis = 0; axis < info->rank; axis++)
         n *= info->layout[axis] > 0 ? info->layout[axis] : m->shape[axis];
     return n;
 }
 
-static int64_t service_copy(void *e, uint64_t to, uint64_t from) {
+static int64_t serviceCopy(void *e, uint64_t to, uint64_t from) {
     environment *env = e;
-    const buffer_info *info = env->of->buffers;
-    int64_t n = n_elements(&info[from], &env->memory[from]);
-    if (n != n_elements(&info[to], &env->memory[to])) return refuse(env, "shapes differ");
+    const bufferInfo *info = env->of->buffers;
+    int64_t n = countElements(&info[from], &env->memory[from]);
+    if (n != countElements(&info[to], &env->memory[to])) return refuse(env, "shapes differ");
     memcpy(env->views[to].data, env->views[from].data, (size_t)(n * info[to].size));
     if (env->views[to].marks) {
         if (env->views[from].marks) memcpy(env->views[to].marks, env->views[from].marks, (size_t)n);
@@ -165,25 +187,25 @@ static int64_t service_copy(void *e, uint64_t to, uint64_t from) {
     return 1;
 }
 
-static int64_t service_tick(void *e, uint64_t n) { (void)e; (void)n; return 1; }
+static int64_t serviceTick(void *e, uint64_t n) { (void)e; (void)n; return 1; }
 
-static int64_t service_scalar(void *e, uint64_t number, uint64_t x, uint64_t y, uint64_t z, uint64_t *out) {
+static int64_t serviceScalar(void *e, uint64_t number, uint64_t x, uint64_t y, uint64_t z, uint64_t *out) {
     environment *env = e;
     return env->of->scalar ? env->of->scalar(e, number, x, y, z, out) : 0;
 }
 
-static int64_t service_call(void *e, uint64_t number, const uint64_t *args, uint64_t *out) {
-    (void)e; (void)number; (void)args; (void)out;
-    return 0;
+static int64_t serviceCall(void *e, uint64_t number, const uint64_t *args, uint64_t *out) {
+    environment *env = e;
+    return env->of->call ? env->of->call(e, number, args, out) : 0;
 }
 
-static int64_t service_sorted(void *e, uint64_t number, uint64_t dims) {
+static int64_t serviceSorted(void *e, uint64_t number, uint64_t dims) {
     table *t = &((environment *)e)->tables[number];
     if (!t->sorted) { t->n = 0; t->dims = (int64_t)dims; }
     return t->sorted;
 }
 
-static int64_t service_add_key(void *e, uint64_t number, uint64_t dims, uint64_t key, const int64_t *point) {
+static int64_t serviceAddKey(void *e, uint64_t number, uint64_t dims, uint64_t key, const int64_t *point) {
     environment *env = e;
     table *t = &env->tables[number];
     if (t->n == t->room) {
@@ -201,22 +223,22 @@ static int64_t service_add_key(void *e, uint64_t number, uint64_t dims, uint64_t
     return 1;
 }
 
-static int by_key(const void *a, const void *b) {
+static int byKey(const void *a, const void *b) {
     const keyed *x = a, *y = b;
     if (x->key != y->key) return x->key < y->key ? -1 : 1;
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static int64_t service_sort(void *e, uint64_t number) {
+static int64_t serviceSort(void *e, uint64_t number) {
     environment *env = e;
     table *t = &env->tables[number];
     if (env->why) return 0;
-    if (t->n > 0) qsort(t->keys, (size_t)t->n, sizeof *t->keys, by_key);
+    if (t->n > 0) qsort(t->keys, (size_t)t->n, sizeof *t->keys, byKey);
     t->sorted = 1;
     return 1;
 }
 
-static int64_t service_visit(void *e, uint64_t number, uint64_t key) {
+static int64_t serviceVisit(void *e, uint64_t number, uint64_t key) {
     table *t = &((environment *)e)->tables[number];
     int64_t low = 0, high = t->n;
     while (low < high) {
@@ -229,7 +251,7 @@ static int64_t service_visit(void *e, uint64_t number, uint64_t key) {
     return 1;
 }
 
-static int64_t service_next(void *e, uint64_t number, uint64_t dims, int64_t *point) {
+static int64_t serviceNext(void *e, uint64_t number, uint64_t dims, int64_t *point) {
     table *t = &((environment *)e)->tables[number];
     if (t->at >= t->n || t->keys[t->at].key != t->bin) return 0;
     memcpy(point, t->points + t->keys[t->at].at * (int64_t)dims, (size_t)dims * sizeof *point);
@@ -239,7 +261,7 @@ static int64_t service_next(void *e, uint64_t number, uint64_t dims, int64_t *po
 
 /* Moves a buffer out, with the axes in order: an open axis lies outermost in memory. */
 static int32_t take(environment *env, int32_t buffer, int32_t again, tensor *result) {
-    const buffer_info *info = &env->of->buffers[buffer];
+    const bufferInfo *info = &env->of->buffers[buffer];
     const memory *m = &env->memory[buffer];
     view *v = &env->views[buffer];
     int64_t n = 1;
@@ -263,7 +285,7 @@ static int32_t take(environment *env, int32_t buffer, int32_t again, tensor *res
         memcpy(data, v->data, (size_t)n * size);
         return 0;
     }
-    int64_t point[MAX_RANK] = {0}, strides[MAX_RANK], stride = 1;
+    int64_t point[MAXRANK] = {0}, strides[MAXRANK], stride = 1;
     for (int32_t axis = info->rank - 1; axis >= 0; axis--) {
         strides[axis] = axis == open ? m->plane : stride;
         if (axis != open) stride *= m->shape[axis];
@@ -278,13 +300,36 @@ static int32_t take(environment *env, int32_t buffer, int32_t again, tensor *res
     return 0;
 }
 
-static int32_t run_kernel(const kernel_info *of, tensor *const *inputs, const int64_t *numbers,
+/* Says what went wrong at a site. */
+static void explain(const siteInfo *site, const int64_t *told, const int64_t *sizes, char *message, size_t size) {
+    const char *place = site->place, *what = site->what;
+    if (!message || size == 0) return;
+    if ((site->fault == READ || site->fault == READSOMEWHERE) && told[0] == 2) {
+        snprintf(message, size, "%sE%04d: %s is read at a point that is not computed", place, (int)site->with[1], what);
+    } else if (site->fault == READ && told[0] == 1) {
+        snprintf(message, size, "%sE%04d: %s is read at index %lld of axis %lld, whose extent is %lld", place,
+                 (int)site->with[0], what, (long long)told[2], (long long)told[1], (long long)told[3]);
+    } else if (site->fault == READ || site->fault == READSOMEWHERE) {
+        snprintf(message, size, "%sE%04d: %s is read at a point that is not there", place, (int)site->with[0], what);
+    } else if (site->fault == DIVISION && told[0] == 3) {
+        snprintf(message, size, "%s%s: `%lld %c 0`", place, what, (long long)told[1], (char)site->with[0]);
+    } else if (site->fault == EXTENTS) {
+        snprintf(message, size, "%s%s (%lld and %lld)", place, what,
+                 (long long)(site->by_size[0] ? sizes[site->with[0]] : site->with[0]),
+                 (long long)(site->by_size[1] ? sizes[site->with[1]] : site->with[1]));
+    } else {
+        snprintf(message, size, "%s%s", place, what);
+    }
+}
+
+static int32_t runKernel(const kernelInfo *of, int32_t depth, tensor *const *inputs, const int64_t *numbers,
                           tensor *const *results, char *message, size_t size) {
     int64_t sizes[of->n_sizes + 1];
     int32_t status = 1;
     environment env = {of, calloc((size_t)of->n_buffers + 1, sizeof(view)),
                        calloc((size_t)of->n_buffers + 1, sizeof(memory)),
-                       calloc((size_t)of->n_keys + 1, sizeof(table)), NULL};
+                       calloc((size_t)of->n_keys + 1, sizeof(table)), NULL, {0}, message, size,
+                       depth, 0};
     if (!env.views || !env.memory || !env.tables) {
         fail(message, size, "there is not enough memory");
         goto done;
@@ -299,12 +344,15 @@ static int32_t run_kernel(const kernel_info *of, tensor *const *inputs, const in
         /* A number may be any; as the extent of a result it is looked at when memory is asked for. */
         sizes[s] = of->sizes[s][0] < 0 ? *numbers++ : env.memory[of->sizes[s][0]].shape[of->sizes[s][1]];
     }
-    struct frame frame = make_frame(&env, sizes, env.views);
+    struct frame frame = makeFrame(&env, sizes, env.views);
     int64_t ended = of->entry(&frame);
     if (ended != 0) {
-        const char *why = env.why ? env.why : "a value that has no meaning";
-        if (ended > 0 && ended - 1 < of->n_sites) why = of->sites[ended - 1];
-        fail(message, size, why);
+        if (env.said)
+            goto done;
+        if (ended > 0 && ended - 1 < of->n_sites)
+            explain(&of->sites[ended - 1], env.told, sizes, message, size);
+        else
+            fail(message, size, env.why ? env.why : "a value that has no meaning");
         goto done;
     }
     status = 0;
@@ -330,8 +378,19 @@ done:
     return status;
 }
 
+/* A result of a function with its owner, if that is one of its tensors. */
+static tensor moved(tensor *t, size_t n, size_t at) {
+    tensor result = t[at];
+    for (size_t i = 0; i < n; i++) {
+        if (!t[i].owned || t[i].data != result.data) continue;
+        t[i].owned = 0;
+        result.owned = 1;
+    }
+    return result;
+}
+
 /* How the language spells an element type. */
-static const char *elem_name(int32_t elem) {
+static const char *elemName(int32_t elem) {
     static const char *const names[] = {"bool", "i8", "i16", "i32", "i64", "u8", "u16",
                                         "u32", "u64", "f8e4m3", "f16", "bf16", "f32", "f64"};
     return elem >= 0 && elem < (int32_t)(sizeof names / sizeof *names) ? names[elem] : "no known type";
@@ -348,7 +407,7 @@ static int32_t given(const einlang_tensor *from, const char *name, int32_t elem,
     }
     if (from->elem != elem || from->rank != rank) {
         snprintf(text, sizeof text, "argument `%s` must be a tensor of %s with rank %d, but is one of %s with rank %d",
-                 name, elem_name(elem), (int)rank, elem_name(from->elem), (int)from->rank);
+                 name, elemName(elem), (int)rank, elemName(from->elem), (int)from->rank);
         return fail(message, message_size, text);
     }
     for (int32_t axis = rank - 1; axis >= 0; axis--) {
@@ -371,7 +430,7 @@ static int32_t given(const einlang_tensor *from, const char *name, int32_t elem,
     }
     unsigned char *data = malloc((size_t)n * size);
     if (!data) return fail(message, message_size, "there is not enough memory");
-    int64_t point[MAX_RANK] = {0};
+    int64_t point[MAXRANK] = {0};
     for (int64_t at = 0; at < n; at++) {
         int64_t place = 0;
         for (int32_t axis = 0; axis < rank; axis++) place += point[axis] * from->strides[axis];

@@ -6,9 +6,10 @@
 //! where it is made. What spreads smaller tensors over more points, such as all sums of two elements,
 //! is computed again where it is read: that takes less time than to store and to load it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use einlang_index::{Quasi, Var};
+use einlang_tir::free::Free;
 use einlang_tir::module::{Binding, Group, Module, SymbolSource};
 use einlang_tir::op::Op;
 use einlang_tir::region::{Arg, InstKind, Region, Subscript};
@@ -102,11 +103,15 @@ pub(super) fn may_be_at_reads(module: &Module, name: &Ident) -> bool {
         && reads.by_name.get(name).is_none_or(proved)
 }
 
-/// The bindings that what is kept depends on.
+/// The bindings that what is kept depends on. Where the length of an open axis is asked for, or why it
+/// ended, its group is needed though nobody reads its elements.
 fn needed(module: &Module, kept: &HashSet<Ident>) -> HashSet<Ident> {
     let mut needed = kept.clone();
+    let mut lengths = Lengths::new(module);
     for group in module.groups.iter().rev() {
-        if group.bindings.iter().any(|binding| needed.contains(&binding.name)) {
+        let read = group.bindings.iter().any(|binding| needed.contains(&binding.name));
+        if read || lengths.ask_for(group) {
+            lengths.add(group);
             needed.extend(group.bindings.iter().map(|binding| binding.name.clone()));
             for region in group.regions() {
                 region.for_each_inst(&mut |inst| {
@@ -119,6 +124,40 @@ fn needed(module: &Module, kept: &HashSet<Ident>) -> HashSet<Ident> {
         }
     }
     needed
+}
+
+/// The symbols that needed groups mention, in a module that has open axes.
+struct Lengths<'m> {
+    module: &'m Module,
+    vars: BTreeSet<Var>,
+    any: bool,
+}
+
+impl Lengths<'_> {
+    fn new(module: &Module) -> Lengths<'_> {
+        let any = module.groups.iter().any(|group| group.until.is_some());
+        Lengths { module, vars: BTreeSet::new(), any }
+    }
+
+    /// Whether the length of the open axis of a group is mentioned.
+    fn ask_for(&self, group: &Group) -> bool {
+        group.until.as_ref().is_some_and(|until| self.vars.contains(&until.extent))
+    }
+
+    /// Adds what a needed group mentions, and the symbols of which those are the extremes.
+    fn add(&mut self, group: &Group) {
+        if !self.any {
+            return;
+        }
+        self.vars.extend(Free::of_group(group).vars);
+        for symbol in self.module.symbols.iter().rev() {
+            if let SymbolSource::Max(of) | SymbolSource::Min(of) = &symbol.source
+                && self.vars.contains(&symbol.var)
+            {
+                of.iter().for_each(|expr| expr.for_each_var(&mut |var| self.vars.extend([var])));
+            }
+        }
+    }
 }
 
 /// The tensors that a region passes on as a whole.

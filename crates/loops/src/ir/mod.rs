@@ -30,6 +30,7 @@ mod verify;
 mod visit;
 
 use einlang_index::{Quasi, Var, Vars};
+use einlang_tir::op::Trap;
 use einlang_tir::types::{Elem, Ident, Loc};
 
 pub use offsets::with_offsets;
@@ -130,6 +131,27 @@ pub struct Site {
     pub what: String,
     /// Where it was written.
     pub loc: Loc,
+    /// What goes wrong there, as far as it is known; the text form does not say it.
+    pub fault: Fault,
+}
+
+/// What goes wrong at a site.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Fault {
+    /// What the site says cannot be done.
+    #[default]
+    Other,
+    /// A tensor is read at a point that is not there.
+    Read {
+        /// By the group that computes it.
+        own: bool,
+        /// At a point that data say.
+        by_data: bool,
+        /// The subscripts of the load are those of the tensor.
+        plain: bool,
+    },
+    /// The program stops here, and the site has its message.
+    Stop(Trap),
 }
 
 impl Kernel {
@@ -146,7 +168,7 @@ impl Kernel {
 
     /// A new site.
     pub fn add_site(&mut self, what: impl Into<String>, loc: Loc) -> SiteId {
-        self.sites.push(Site { what: what.into(), loc });
+        self.sites.push(Site { what: what.into(), loc, fault: Fault::default() });
         SiteId(self.sites.len() as u32 - 1)
     }
 }

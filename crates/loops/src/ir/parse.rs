@@ -41,7 +41,11 @@ impl Reader<'_> {
                 "site" => {
                     self.cursor.number()?;
                     let what = self.cursor.quoted()?;
-                    self.kernel.sites.push(Site { what, loc: Loc::default() });
+                    self.kernel.sites.push(Site {
+                        what,
+                        loc: Loc::default(),
+                        fault: Default::default(),
+                    });
                     self.cursor.expect(";")?;
                 }
                 "output" => {

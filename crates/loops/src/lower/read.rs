@@ -14,7 +14,7 @@ use einlang_tir::types::{Elem, Ident};
 
 use super::{Lower, NotLowered, Part, Result};
 use crate::decide::{Extremes, extended, is_order_seen};
-use crate::ir::{Access, Block, BufferId, Condition, Stmt, Subscript};
+use crate::ir::{Access, Block, BufferId, Condition, Fault, Stmt, Subscript};
 use crate::schedule::axis_of;
 
 impl Lower<'_> {
@@ -33,19 +33,25 @@ impl Lower<'_> {
                 Place::Value(arg) => Subscript::Value(self.operand(arg)?),
             });
         }
+        let mut plain = true;
         if let Some(order) = self.turned(read, buffer) {
+            plain = false;
             at = order.into_iter().map(|axis| at[axis].clone()).collect();
         } else if self.maps.contains_key(&buffer) {
+            plain = false;
             at = self.read_mapped(read, buffer)?;
         }
         let found = self.in_panels(read, &at)?;
+        plain &= found.is_none();
         let (buffer, mut at, proved) = found.unwrap_or((buffer, at, Access::Proved));
         let (buffer, within) = self.along_time(read, buffer, &mut at)?;
         let own = self.around.iter().any(|around| around.names.contains(name));
         let marks = self.marked.contains(name);
         let by_data = is_by_data(&read.place.at);
-        let site =
-            |lower: &mut Self| lower.site(format!("a read of `{}`", name.as_str()), inst.loc);
+        let fault = Fault::Read { own, by_data, plain: plain && within.is_none() };
+        let site = |lower: &mut Self| {
+            lower.faulty(format!("a read of `{}`", name.as_str()), inst.loc, fault)
+        };
         let Some(default) = &read.default else {
             let tested = own && marks && (by_data || !self.fills(name));
             let access = match (read.proved, tested) {

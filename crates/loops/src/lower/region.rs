@@ -1,12 +1,12 @@
 //! Regions: one statement or a few per instruction.
 
 use einlang_tir::constant::Const;
-use einlang_tir::op::Op;
+use einlang_tir::op::{Op, Trap};
 use einlang_tir::region::{Arg, Def, Inst, InstKind, Region, Value};
 use einlang_tir::types::{Elem, Loc};
 
 use super::{Lower, NotLowered, Part, Result};
-use crate::ir::{Block, Condition, Operand, Stmt};
+use crate::ir::{Block, Condition, Fault, Operand, SiteId, Stmt};
 
 /// Regions nested deeper than this stay with the oracle.
 const MAX_NESTING: usize = 100;
@@ -111,14 +111,16 @@ impl Lower<'_> {
                 }
                 Ok(())
             }
-            InstKind::Assert { condition, .. } => {
+            InstKind::Assert { condition, message } => {
                 let condition = Condition::Value(self.operand(condition)?);
-                let site = self.kernel.add_site("an assertion", inst.loc);
+                let fault = Fault::Stop(Trap::Assertion);
+                let site = self.faulty(message.without_values(), inst.loc, fault);
                 out.push(Stmt::Assert { condition, site });
                 Ok(())
             }
-            InstKind::Trap { .. } => {
-                let site = self.kernel.add_site("a trap", inst.loc);
+            InstKind::Trap { trap, message } => {
+                let fault = Fault::Stop(*trap);
+                let site = self.faulty(message.without_values(), inst.loc, fault);
                 out.push(Stmt::Trap(site));
                 self.unreachable(&inst.results);
                 Ok(())
@@ -239,7 +241,14 @@ impl Lower<'_> {
     }
 
     /// A site at a place.
-    pub(super) fn site(&mut self, what: impl Into<String>, loc: Loc) -> crate::ir::SiteId {
+    pub(super) fn site(&mut self, what: impl Into<String>, loc: Loc) -> SiteId {
         self.kernel.add_site(what, loc)
+    }
+
+    /// A site at a place of which it is known what goes wrong there.
+    pub(super) fn faulty(&mut self, what: impl Into<String>, loc: Loc, fault: Fault) -> SiteId {
+        let site = self.site(what, loc);
+        self.kernel.sites[site.0 as usize].fault = fault;
+        site
     }
 }

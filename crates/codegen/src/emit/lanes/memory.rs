@@ -15,6 +15,7 @@ use inkwell::values::{
 
 use super::Lanes;
 use crate::emit::{Emit, Refused, Result};
+use crate::frame::Told;
 
 /// A subscript: the same in all lanes, a number and a step, or anything.
 pub(super) enum Along<'c> {
@@ -83,11 +84,19 @@ impl<'c> Emit<'c, '_> {
         Ok(self.builder.build_int_compare(IntPredicate::ULT, index, extent, "test")?.into())
     }
 
-    /// Returns unless a test holds in all lanes that count.
-    fn require_lanes(&self, holds: BasicValueEnum<'c>, code: i64) -> Result<()> {
+    /// Returns unless a test holds in all lanes that count; code that tells what goes wrong does so before that,
+    /// of the first lane in which it does not.
+    fn require_lanes(
+        &self,
+        holds: BasicValueEnum<'c>,
+        code: i64,
+        before: impl FnOnce(&Self, Option<IntValue<'c>>) -> Result<()>,
+    ) -> Result<()> {
         let vector = match holds {
             BasicValueEnum::VectorValue(vector) => vector,
-            scalar => return self.require(scalar.into_int_value(), code),
+            scalar => {
+                return self.require_or(scalar.into_int_value(), code, |emit| before(emit, None));
+            }
         };
         let vector = match self.lanes.as_ref().and_then(|lanes| lanes.mask) {
             Some(mask) => {
@@ -98,7 +107,24 @@ impl<'c> Emit<'c, '_> {
         };
         let ty = vector.get_type().as_basic_type_enum();
         let all = self.intrinsic("llvm.vector.reduce.and", &[ty], &[vector.into()])?;
-        self.require(all.into_int_value(), code)
+        self.require_or(all.into_int_value(), code, |emit| {
+            before(emit, Some(emit.first_false(vector)?))
+        })
+    }
+
+    /// The first lane in which a test does not hold.
+    fn first_false(&self, test: VectorValue<'c>) -> Result<IntValue<'c>> {
+        let width = test.get_type().get_size();
+        let (truth, ty) = (self.context.bool_type(), self.i64_type());
+        let lane = |lane: u32| ty.const_int(u64::from(lane), false);
+        let mut first = lane(0);
+        for at in (0..width).rev() {
+            let place = self.context.i32_type().const_int(u64::from(at), false);
+            let holds = self.builder.build_extract_element(test, place, "holds")?.into_int_value();
+            let fails = self.builder.build_xor(holds, truth.const_int(1, false), "fails")?;
+            first = self.builder.build_select(fails, lane(at), first, "first")?.into_int_value();
+        }
+        Ok(first)
     }
 
     /// Whether lanes that follow each other on an axis do so in memory.
@@ -233,7 +259,20 @@ impl<'c> Emit<'c, '_> {
         if let Access::Site(site, _) = access {
             for (axis, along) in along.iter().enumerate() {
                 let fine = self.is_on_axis(number, axis, along, width)?;
-                self.require_lanes(fine, i64::from(site.0) + 1)?;
+                self.require_lanes(fine, i64::from(site.0) + 1, |emit, lane| {
+                    let extent = emit.extent(number, axis)?;
+                    let index = match (along, lane) {
+                        (Along::Same(index), _) => *index,
+                        (_, Some(lane)) => {
+                            let index = emit.lanes_of(along, width)?;
+                            emit.builder
+                                .build_extract_element(index, lane, "index")?
+                                .into_int_value()
+                        }
+                        (_, None) => return Ok(()),
+                    };
+                    emit.tell_fault(Told::Outside, &[emit.i64(axis as i64), index, extent])
+                })?;
             }
         }
         let elem = self.kernel.buffers[number].elem;
