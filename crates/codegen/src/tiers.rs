@@ -18,7 +18,8 @@ use einlang_interp::native::{Ended, NativeKernel, NativeMachine, Wanted};
 
 use crate::jit::Linked;
 
-/// What it takes to compile an instruction thoroughly, from what is emitted to machine code.
+/// How long it takes to compile an instruction thoroughly, from what is emitted to machine code, where two
+/// processors share the work.
 const PER_INSTRUCTION: Duration = Duration::from_micros(20);
 
 /// How long thorough code may keep a program waiting, all kernels together.
