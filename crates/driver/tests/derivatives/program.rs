@@ -22,7 +22,7 @@ pub(crate) struct Made {
 /// A random program with so many bindings. `nested` allows requests in it.
 pub(crate) fn program(source: &mut Source<'_>, n_bindings: usize, nested: bool) -> Made {
     let mut made = Made {
-        text: "let idx = [2, 0, 3, 0];\nlet seg = [1, 0, 1, 2];\nlet out = [2, -1, 3, 0];\n"
+        text: "input h: i32 = 2;\nlet idx = [2, 0, 3, 0];\nlet seg = [1, 0, 1, 2];\nlet out = [2, -1, 3, 0];\n"
             .to_owned(),
         bindings: Vec::new(),
     };
@@ -88,7 +88,16 @@ impl Made {
         let (b, e) = self.next(rank);
         let line = match kind {
             0 => format!("let {b}[i] = sin({u}[i]) * {v}[i] + 0.5 * {a} + {e}[i];"),
-            1 => format!("let {b}[i] = tanh(sum[j]({m}[i, j] * {u}[j])) + {e}[i];"),
+            1 => match source.below(3) {
+                0 => format!("let {b}[i] = tanh(sum[j]({m}[i, j] * {u}[j])) + {e}[i];"),
+                // Sums that continue each other, along the columns and down the rows.
+                1 => format!(
+                    "let g{b}[g in 0..2, k in 0..h] = sum[j]({m}[j, g * h + k] * {u}[j]) + {v}[k];\nlet {b}[i in 0..4] = sum[k in 0..h](g{b}[0, k] * sin(g{b}[1, k])) * {w}[i] + {e}[i];"
+                ),
+                _ => format!(
+                    "let g{b}[t in 1..4, g in 0..2, k in 0..h] = 0.3 * sum[j in 0..h]({m}[g * h + k, j] * {b}[t - 1]) + {v}[t];\nlet {b}[0] = {u}[0] + {e}[0];\nlet {b}[t in 1..4] = sin(g{b}[t, 0, 0]) * g{b}[t, 1, 1] + g{b}[t, 0, 1] + {e}[t];"
+                ),
+            },
             2 => format!(
                 "let {b}[i] = {u}[i - 1 else {a}] * {v}[i] - 0.3 * {u}[i + 1 else 0.2] + {e}[i];"
             ),
