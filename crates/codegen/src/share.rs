@@ -12,7 +12,7 @@ use crate::optimise::{is_left_as_it_is, n_instructions};
 use crate::tiers::Quality;
 
 /// Kernels of fewer instructions are compiled by one thread.
-const LARGE: usize = 4000;
+pub(crate) const LARGE: usize = 4000;
 
 /// How many times quicker functions are that are translated as they are.
 const QUICK: usize = 6;

@@ -17,10 +17,13 @@ use std::time::{Duration, Instant};
 use einlang_interp::native::{Ended, NativeKernel, NativeMachine, Wanted};
 
 use crate::jit::Linked;
+use crate::share;
 
-/// How long it takes to compile an instruction thoroughly, from what is emitted to machine code, where two
-/// processors share the work.
-const PER_INSTRUCTION: Duration = Duration::from_micros(20);
+/// What it takes to compile an instruction thoroughly, from what is emitted to machine code.
+const PER_INSTRUCTION: Duration = Duration::from_micros(40);
+
+/// How many processors share the work of compiling a large kernel.
+const SHARES: u32 = 2;
 
 /// How long thorough code may keep a program waiting, all kernels together.
 const BUDGET: Duration = Duration::from_millis(100);
@@ -89,12 +92,20 @@ impl Budget {
 
 /// Whether the first call had better wait for thorough code: what is not known even then may be much.
 pub(crate) fn is_long(wanted: Wanted, size: Size) -> bool {
-    wanted.work.map_or(!wanted.is_bounded, |work| lost(work, size) > cost(size))
+    wanted.work.map_or(!wanted.is_bounded, |work| lost(work, size) > wait(size))
 }
 
-/// How long it takes to make code thoroughly.
+/// What it takes to make code thoroughly.
 fn cost(size: Size) -> Duration {
     PER_INSTRUCTION.saturating_mul(size.n_instructions.try_into().unwrap_or(u32::MAX))
+}
+
+/// How long that takes.
+fn wait(size: Size) -> Duration {
+    match size.n_instructions < share::LARGE {
+        true => cost(size),
+        false => cost(size) / SHARES,
+    }
 }
 
 /// How much longer quick code takes for so much work.
@@ -217,9 +228,9 @@ impl Quick {
         let Some(better) = &self.better else { return Ok(None) };
         if better.made.get().is_none() {
             let spent = Duration::from_nanos(self.spent.load(Ordering::Relaxed));
-            let cost = cost(self.size);
-            let is_long = || machine.work().is_none_or(|work| lost(work, self.size) > cost);
-            if spent > cost || is_long() {
+            let wait = wait(self.size);
+            let is_long = || machine.work().is_none_or(|work| lost(work, self.size) > wait);
+            if spent > wait || is_long() {
                 self.begin.now();
                 if !better.wait(|| machine.tick_at_once(0)) {
                     return Err(Ended::Refused);
@@ -309,7 +320,7 @@ mod tests {
     #[test]
     fn long_calls_wait() {
         let budget = Budget::default();
-        let cost = cost(sized(100_000)).as_secs_f64() / UNIT / (SLOWER - 1.0);
+        let cost = wait(sized(100_000)).as_secs_f64() / UNIT / (SLOWER - 1.0);
         assert_eq!(budget.choose(sized(100_000), with(Some(cost * 0.9))), Quality::Quick);
         assert_eq!(budget.choose(sized(100_000), with(Some(cost * 1.1))), Quality::Thorough);
         let calls = Size { has_chains: true, ..sized(100_000) };
