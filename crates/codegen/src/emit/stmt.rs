@@ -221,7 +221,7 @@ impl<'c> Emit<'c, '_> {
         {
             return self.lane_loop(of, width);
         }
-        if let Some(rounds) = self.short(of) {
+        if let Some(rounds) = self.short(of).filter(|_| !self.is_inside_wave(of)) {
             return self.written_out(of.range.var, rounds, &mut |emit| emit.stmts(&of.body));
         }
         self.stays(of);

@@ -56,6 +56,11 @@ impl<'c> Emit<'c, '_> {
         Ok(())
     }
 
+    /// Whether a loop is the one inside a wave, each round of which waits for others.
+    pub(super) fn is_inside_wave(&self, of: &Loop) -> bool {
+        self.wave.is_some_and(|wave| wave.inner == of.range.var)
+    }
+
     /// What a round of a loop does, behind the row before where it is the loop inside a wave.
     pub(super) fn behind(&mut self, of: &Loop) -> Result<()> {
         let Some(Wave { row, .. }) = self.wave.take_if(|wave| wave.inner == of.range.var) else {
