@@ -161,6 +161,30 @@ let end = sum[i in 0..n, j in 0..n](x[199999, i, j]);
 print(end);
 ";
 
+/// A stencil of so few points that a row of its wave is one round.
+const SHORT_WAVE: &str = "fn last() -> [f32; 6, 6] {
+    let u[0, i in 0..6, j in 0..6] = (i * j) as f32;
+    let u[t in 1..25, i in 0..6, j in 0..6] = 0.9 * u[t - 1, i, j] + 1.0;
+    let u[t in 1..25, i in 1..5, j in 1..5] = 0.5 * (u[t - 1, i - 1, j] + u[t - 1, i, j + 1]);
+    let end[i, j] = u[24, i, j];
+    end
+}
+let out = last();
+";
+
+#[test]
+fn rounds_of_short_waves_wait() {
+    let world = MemoryWorld::new().with("main.ein", SHORT_WAVE);
+    let executable = build(&world);
+    let native = native(Llvm::default());
+    let right = run(&executable, &options(1, &native));
+    assert!(right.is_ok(), "{right:?}");
+    for n_threads in [2, 3, 2, 3, 2, 3, 2, 3] {
+        let found = run(&executable, &options(n_threads, &native));
+        assert_eq!(right, found, "on {n_threads} threads");
+    }
+}
+
 #[test]
 fn limits_end_teams() {
     ends(LONG);

@@ -17,13 +17,13 @@ use std::time::{Duration, Instant};
 use einlang_interp::native::{Ended, NativeKernel, NativeMachine, Wanted};
 
 use crate::jit::Linked;
-use crate::share;
+use crate::{n_compilers, share};
 
 /// What it takes to compile an instruction thoroughly, from what is emitted to machine code.
 const PER_INSTRUCTION: Duration = Duration::from_micros(40);
 
-/// How many processors share the work of compiling a large kernel.
-const SHARES: u32 = 2;
+/// On how many processors a large kernel is compiled in so much less time.
+const MOST_SHARES: usize = 2;
 
 /// How long thorough code may keep a program waiting, all kernels together.
 const BUDGET: Duration = Duration::from_millis(100);
@@ -104,7 +104,7 @@ fn cost(size: Size) -> Duration {
 fn wait(size: Size) -> Duration {
     match size.n_instructions < share::LARGE {
         true => cost(size),
-        false => cost(size) / SHARES,
+        false => cost(size) / n_compilers().min(MOST_SHARES) as u32,
     }
 }
 

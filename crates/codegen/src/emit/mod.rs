@@ -95,7 +95,8 @@ pub(crate) struct Emitted<'c> {
     pub(crate) n_spared: usize,
 }
 
-/// Translates a kernel for code of a quality, which may be checked and may tell what goes wrong: what it computes is the same, by calls and loops or written out.
+/// Translates a kernel for code of a quality, which may be checked and may tell what goes wrong: what it computes is
+/// the same, by calls and loops or written out.
 pub(crate) fn emit<'c>(
     context: &'c Context,
     kernel: &Kernel,
