@@ -13,6 +13,7 @@ const MAX_SPLITS: usize = 4;
 type Extreme = (Var, Vec<Quasi>);
 
 /// The symbols that are extremes of others.
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Extremes(Vec<Extreme>);
 
 impl Extremes {

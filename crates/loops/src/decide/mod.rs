@@ -192,16 +192,23 @@ impl Deciding<'_> {
         let nest = nest_of(group, &order, ordered);
         let mut decided = GroupSchedule { packs: Vec::new(), tensors: tensors.collect(), nest };
         if let (Some(observers), false) = (&self.observers, ordered) {
-            self.windows(group, &mut decided, observers);
+            decided = orders::windows_of(group, &self.facts, observers.readers_of(group), || {
+                self.windows(group, decided, observers)
+            });
         }
         Ok(decided)
     }
 
     /// Windows, if some are possible; otherwise the order stays as it is.
-    fn windows(&self, group: &Group, decided: &mut GroupSchedule, observers: &Observers) {
+    fn windows(
+        &self,
+        group: &Group,
+        decided: GroupSchedule,
+        observers: &Observers,
+    ) -> GroupSchedule {
         let dependences = dependences(self.module, group);
         if dependences.is_empty() && group.until.is_none() {
-            return;
+            return decided;
         }
         let mut changed = decided.clone();
         if let Some(nest) = fuse_phases(group, &changed.nest, &dependences, &self.facts) {
@@ -209,8 +216,9 @@ impl Deciding<'_> {
         }
         fold_storage(group, &mut changed, &dependences, observers, &self.facts);
         let is_window = |layout: &Layout| matches!(layout, Layout::Mod(_));
-        if changed.tensors.iter().any(|tensor| tensor.storage.iter().any(is_window)) {
-            *decided = changed;
+        match changed.tensors.iter().any(|tensor| tensor.storage.iter().any(is_window)) {
+            true => changed,
+            false => decided,
         }
     }
 }

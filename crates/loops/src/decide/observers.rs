@@ -17,7 +17,25 @@ pub(super) struct Observers {
     pub(super) extremes: Extremes,
 }
 
+/// What is known of the readers of one group.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Readers {
+    reads: Vec<Vec<(Read, Domain)>>,
+    whole: Vec<bool>,
+    extremes: Extremes,
+}
+
 impl Observers {
+    /// Who reads the tensors of a group.
+    pub(super) fn readers_of(&self, group: &Group) -> Readers {
+        let names = || group.bindings.iter().map(|binding| &binding.name);
+        Readers {
+            reads: names().map(|name| self.reads.get(name).cloned().unwrap_or_default()).collect(),
+            whole: names().map(|name| self.whole.contains(name)).collect(),
+            extremes: self.extremes.clone(),
+        }
+    }
+
     pub(super) fn of(module: &Module) -> Observers {
         let mut whole: HashSet<Ident> = module.outputs.iter().cloned().collect();
         for symbol in &module.symbols {

@@ -19,21 +19,23 @@ use crate::schedule::{Nest, Role, TensorSchedule};
 const WIDEST: i64 = 4;
 
 impl Folding<'_> {
+    /// Whether the memory of a tensor could be reused under tiles.
+    pub(super) fn may_be_reused(&self, tensor: &TensorSchedule) -> bool {
+        matches!(self.nest, Some(Nest::Loop { tile: Some(_), .. }))
+            && tensor.map.is_empty()
+            && self.group.until.is_none()
+    }
+
     /// The dimensions along which the innermost of the loops around everything runs, under tiles, each with the
-    /// least width of its window.
+    /// least width of its window, of a binding that may have one.
     pub(super) fn reused(
         &self,
         at: usize,
         binding: &Binding,
         tensor: &TensorSchedule,
     ) -> Vec<(usize, i64)> {
-        let nest = self.nest.filter(|nest| matches!(nest, Nest::Loop { tile: Some(_), .. }));
-        let time = nest.and_then(|nest| Some((nest, time_of(nest, at)?)));
-        let plain = tensor.map.is_empty() && self.group.until.is_none();
-        let Some((nest, (forms, form))) = time.filter(|_| plain && self.may_be_window(binding))
-        else {
-            return Vec::new();
-        };
+        let time = self.nest.and_then(|nest| Some((nest, time_of(nest, at)?)));
+        let Some((nest, (forms, form))) = time else { return Vec::new() };
         let moved = form.coefficients.iter().enumerate().filter(|(_, steps)| **steps >= 1);
         let windows = moved.filter_map(|(dimension, _)| {
             let along = Along { around: Vec::new(), forms, form, dimension, down: false };

@@ -92,19 +92,24 @@ impl Folding<'_> {
         let tensors = self.group.bindings.iter().zip(&schedule.tensors).enumerate();
         let windows = |(at, (binding, tensor)): (usize, (&Binding, &TensorSchedule))| {
             let all = along(&schedule.nest, at, tensor);
+            let reused = self.may_be_reused(tensor);
+            if (all.is_empty() && !reused) || !self.may_be_window(binding) {
+                return Vec::new();
+            }
             let found = all.iter().filter_map(|along| self.window(at, binding, tensor, along));
-            found.chain(self.reused(at, binding, tensor)).collect()
+            let reused = reused.then(|| self.reused(at, binding, tensor));
+            found.chain(reused.into_iter().flatten()).collect()
         };
         tensors.map(windows).collect()
     }
 
     /// Whether nothing sees a tensor as a whole, and all that is read of it was stored.
-    pub(super) fn may_be_window(&self, binding: &Binding) -> bool {
+    fn may_be_window(&self, binding: &Binding) -> bool {
         let stays = is_total(binding, self.facts, self.observers) || self.reads_are_stored(binding);
         stays && !self.observers.whole.contains(&binding.name)
     }
 
-    /// The width of the window along a dimension of a binding's memory.
+    /// The width of the window along a dimension of the memory of a binding that may have one.
     fn window(
         &self,
         at: usize,
@@ -112,9 +117,6 @@ impl Folding<'_> {
         tensor: &TensorSchedule,
         along: &Along<'_>,
     ) -> Option<(usize, i64)> {
-        if !self.may_be_window(binding) {
-            return None;
-        }
         let mut width = 1;
         for dependence in self.dependences.iter().filter(|d| d.writer.binding == at) {
             let form = |forms: &'_ Forms, s| forms.iter().find(|f| f.0 == s).map(|f| f.1.clone());

@@ -9,7 +9,7 @@ use einlang_tir::region::{Def, Region};
 
 use super::pack::axis_of;
 use super::scan::{Level, Scan, hull, scan_set};
-use super::split::{divided, first_round};
+use super::split::{divided, first_round, is_short};
 use super::{Lower, NotLowered, Part, Result};
 use crate::ir::{Block, Condition, Loop, Own, Range, Role, Stmt, UntilLoop};
 use crate::schedule::Nest;
@@ -102,12 +102,14 @@ impl Lower<'_> {
         }
         let plain = open.is_none() && !down && rounds.tile.is_none();
         let first = if plain { first_round(&inside, var, &self.context) } else { None };
-        let Some(first) = first else {
+        let parts = first.map(|first| divided(&inside, var, first, &self.context)).transpose()?;
+        let Some((first, (of_first, others))) =
+            first.zip(parts).filter(|(_, parts)| is_short(parts))
+        else {
             let done = self.rounds(group, rounds, (var, down), inside, open, out);
             self.tiles.truncate(n_tiles);
             return done;
         };
-        let (of_first, others) = divided(inside, var, first, &self.context)?;
         let (stmts, ()) = self.scoped(|lower, out| {
             lower.bind(var, Quasi::from(first), out)?;
             lower.give_own_memory(lower.loops.len() + 1, out);

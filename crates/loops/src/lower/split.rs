@@ -1,10 +1,14 @@
 //! The first round of a loop is lowered apart where it is that of base clauses: then neither it nor
-//! the other rounds ask which clauses they have.
+//! the other rounds ask which clauses they have. Where many clauses have points in both, the code would be
+//! twice as long for nothing: a round of so many takes longer than to ask.
 
 use einlang_index::{Affine, Constraint, Domain, Set, Var};
 
 use super::Result;
 use super::nest::Domains;
+
+/// The most clauses that are lowered twice.
+const MOST_TWICE: usize = 4;
 
 /// The round of the clauses that have one only, if there are others.
 pub(super) fn first_round(inside: &Domains, var: Var, context: &Set) -> Option<i64> {
@@ -47,7 +51,7 @@ fn is_first(inside: &Domains, var: Var, first: i64, context: &Set) -> bool {
 
 /// The points of the first round, and those of the rounds after it.
 pub(super) fn divided(
-    inside: Domains,
+    inside: &Domains,
     var: Var,
     first: i64,
     context: &Set,
@@ -63,8 +67,15 @@ pub(super) fn divided(
                 true => Domain::nothing(domain.dims()),
                 false => rest,
             };
-            part.insert(statement, rest);
+            part.insert(*statement, rest);
         }
     }
     Ok((of_first, others))
+}
+
+/// Whether few clauses have points both in the first round and in others.
+pub(super) fn is_short((of_first, others): &(Domains, Domains)) -> bool {
+    let some = |domain: Option<&Domain>| domain.is_some_and(|domain| !domain.sets().is_empty());
+    let twice = |statement| some(of_first.get(statement)) && some(others.get(statement));
+    of_first.keys().filter(|statement| twice(statement)).count() <= MOST_TWICE
 }

@@ -20,6 +20,9 @@ use crate::emit::{Emit, Result};
 use crate::frame::Field;
 use crate::optimise::has_masks;
 
+/// The least products that are worth a call, where their number is known.
+const LEAST_PRODUCTS: i64 = 16;
+
 /// An element that a term loads.
 #[derive(Clone, Copy)]
 struct Load<'k> {
@@ -127,7 +130,8 @@ impl<'c> Emit<'c, '_> {
             && fold.body.stmts.is_empty()
             && right.is_empty()
             && matches!(fold.start, FoldStart::From(_))
-            && fold.ranges.iter().all(|range| self.few(range).is_none() && !range.down);
+            && fold.ranges.iter().all(|range| !range.down)
+            && self.n_products(fold).is_none_or(|n| n >= LEAST_PRODUCTS);
         let elem = fold.results.first()?.elem;
         let bits = lanes.width * elem.bits();
         let fits = matches!(elem, Elem::F32 | Elem::F64)
@@ -179,6 +183,13 @@ impl<'c> Emit<'c, '_> {
             }
         }
         Some(groups)
+    }
+
+    /// How many loads of lanes a fold multiplies, if that is known and not much.
+    fn n_products(&self, fold: &Fold) -> Option<i64> {
+        fold.ranges.iter().try_fold(fold.results.len() as i64, |n, range| {
+            n.checked_mul(self.few(range)?.count() as i64)
+        })
     }
 
     /// Whether an element is the same for all lanes.
