@@ -1,6 +1,6 @@
 //! A module on its way to machines: passes, schedule, loop IR, as one list.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use std::thread;
 
 use einlang_tir::module::{Axis, Group, Module};

@@ -5,7 +5,7 @@
 //! is assumed of the order inside: whether the nest is legal is asked of the dependences between all
 //! clauses.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_tir::module::{Binding, Group, Module};
 use einlang_tir::region::InstKind;
@@ -37,7 +37,7 @@ fn members(module: &Module, wanted: &GroupSchedule) -> Option<Vec<usize>> {
         return None;
     }
     let (first, last) = (*members.first()?, *members.last()?);
-    let mut later: HashSet<Ident> = HashSet::new();
+    let mut later: HashSet<Ident> = HashSet::default();
     for at in first..last {
         let group = &module.groups[at];
         match members.contains(&at) {
@@ -65,7 +65,7 @@ pub(crate) fn reads(group: &Group) -> Vec<Ident> {
 
 fn merge(module: &mut Module, wanted: &GroupSchedule, members: &[usize]) {
     let Some(last) = members.last() else { return };
-    let mut bindings: HashMap<Ident, Binding> = HashMap::new();
+    let mut bindings: HashMap<Ident, Binding> = HashMap::default();
     for at in members {
         let own = std::mem::take(&mut module.groups[*at].bindings);
         bindings.extend(own.into_iter().map(|binding| (binding.name.clone(), binding)));

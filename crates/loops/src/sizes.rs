@@ -8,7 +8,7 @@
 //! Invariant: the checks stay, and nothing but checks is done before they hold. Only shapes of inputs are
 //! replaced, for other sizes may not be known that early.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{Quasi, Var};
 use einlang_tir::module::{Module, Relation, SymbolSource};
@@ -34,7 +34,7 @@ pub(crate) fn unify_sizes(module: &mut Module) {
 /// What stands for each size that is not its own representative: a number, or the first symbol that equals it.
 fn same_sizes(module: &Module) -> HashMap<Var, Quasi> {
     let of_shape = |var: &Var| matches!(module.source(*var), Some(SymbolSource::Shape(..)));
-    let mut same: HashMap<Var, Quasi> = HashMap::new();
+    let mut same: HashMap<Var, Quasi> = HashMap::default();
     let find = |same: &HashMap<Var, Quasi>, size: &Quasi| {
         let known = size.as_var().and_then(|var| same.get(&var));
         known.cloned().unwrap_or_else(|| size.clone())

@@ -6,7 +6,8 @@
 //! *canonical* copy has the same binders whatever the original had, so that two groups are the same
 //! computation if their canonical copies are equal.
 
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeSet;
 
 use einlang_index::{Result, Var, VarKind};
 
@@ -47,7 +48,7 @@ impl<'m> Fresh<'m> {
     }
 
     fn from(source: Source<'_>) -> Fresh<'_> {
-        let (values, vars, tensors) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let (values, vars, tensors) = (HashMap::default(), HashMap::default(), HashMap::default());
         Fresh { source, values, vars, tensors }
     }
 

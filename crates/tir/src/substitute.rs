@@ -2,7 +2,7 @@
 //!
 //! Binders are identities, so nothing can be captured and no scope is kept.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{Affine, Domain, Quasi, Result, Set, Var};
 

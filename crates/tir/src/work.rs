@@ -3,7 +3,8 @@
 //! Points are counted exactly where extents are numbers, or entry checks say that they are. Other
 //! extents stay symbols, and a domain then counts as the box around it: an upper bound.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
 use einlang_index::{Affine, Domain, Var};
@@ -112,7 +113,7 @@ impl fmt::Display for Work {
 /// The work for some tensors and all that they need, without what `except` needs.
 pub fn work_of(module: &Module, tensors: &[Ident], except: &[Ident]) -> Work {
     let bindings: HashMap<&Ident, &Binding> = module.bindings().map(|b| (&b.name, b)).collect();
-    let done = reached(&bindings, except, &HashSet::new());
+    let done = reached(&bindings, except, &HashSet::default());
     let counter = Counter::new(module);
     let mut total = Work::default();
     for name in reached(&bindings, tensors, &done) {
@@ -132,7 +133,7 @@ fn reached<'a>(
 ) -> HashSet<&'a Ident> {
     let known = |name: &Ident| bindings.get_key_value(name).map(|(name, _)| *name);
     let mut open: Vec<&Ident> = from.iter().filter_map(known).collect();
-    let mut found = HashSet::new();
+    let mut found = HashSet::default();
     while let Some(name) = open.pop() {
         if without.contains(name) || !found.insert(name) {
             continue;

@@ -45,7 +45,7 @@ mod taken;
 mod team;
 mod wave;
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::Var;
 use einlang_loops::ir::{Block, Kernel, Loop, Operand, Role, Stmt};
@@ -130,10 +130,10 @@ pub(crate) fn emit<'c>(
         frame,
         tells,
         rounds,
-        vars: HashMap::new(),
-        before: HashMap::new(),
-        values: HashMap::new(),
-        known: HashMap::new(),
+        vars: HashMap::default(),
+        before: HashMap::default(),
+        values: HashMap::default(),
+        known: HashMap::default(),
         buffers: Vec::new(),
         apart: rows::may_be_apart(kernel),
         lanes: None,

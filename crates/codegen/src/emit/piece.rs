@@ -8,8 +8,8 @@
 //!
 //! Invariant: which loops are pieces depends on the loop IR alone, and changes nothing of what they compute.
 
+use rustc_hash::FxHashMap as HashMap;
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use einlang_index::{Affine, Var, VarKind};
 use einlang_loops::ir::{
@@ -69,7 +69,7 @@ impl Pieces<'_> {
     /// The pieces of a kernel.
     pub(super) fn of(kernel: &Kernel) -> Self {
         let open = is_large(kernel);
-        let mut alike = HashMap::new();
+        let mut alike = HashMap::default();
         if open {
             gather(kernel, &kernel.body, false, &mut alike);
         }
@@ -248,7 +248,7 @@ impl<'c> Emit<'c, '_> {
     /// The loop with variables for what differs in the subscripts of loops that do the same, and what they
     /// are here.
     fn with_variables<'l>(&self, of: &'l Loop) -> (Cow<'l, Loop>, HashMap<Var, Affine>) {
-        let as_it_is = || (Cow::Borrowed(of), HashMap::new());
+        let as_it_is = || (Cow::Borrowed(of), HashMap::default());
         let Some(loose) = loose_pattern_of(of, self.kernel) else { return as_it_is() };
         let Some(numbers) = self.pieces.offsets.get(&loose.key) else { return as_it_is() };
         let var = |number: &u32| Var::reserved(VarKind::Symbol, *number);

@@ -4,7 +4,7 @@
 //! room for instructions reaches: the fewer a step has, the farther that is. What steps read one after the other lies
 //! one after the other in memory, and is asked for long before it is needed.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use einlang_index::{Quasi, Var};
 use einlang_loops::ir::{Access, Loop, Role, Stmt, Subscript};
@@ -46,7 +46,7 @@ impl<'c> Emit<'c, '_> {
 
     /// Fetches what later steps read, after the statements of one.
     pub(super) fn fetch_for_steps(&mut self, of: &Loop) -> Result<()> {
-        let mut steps: HashSet<Var> = HashSet::from([of.range.var]);
+        let mut steps: HashSet<Var> = HashSet::from_iter([of.range.var]);
         for stmt in &of.body.stmts {
             match stmt {
                 Stmt::Bind { var, expr } => {

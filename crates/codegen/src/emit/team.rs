@@ -5,7 +5,7 @@
 //! the same code for all. The surroundings decide by the amount of work, which is estimated before,
 //! how many threads there are; one thread calls the same function.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::Var;
 use einlang_loops::ir::{Block, Loop, Stmt, Uses, each_stmt};

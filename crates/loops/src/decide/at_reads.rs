@@ -6,7 +6,8 @@
 //! where it is made. What spreads smaller tensors over more points, such as all sums of two elements,
 //! is computed again where it is read: that takes less time than to store and to load it.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeSet;
 
 use einlang_index::{Quasi, Var};
 use einlang_tir::free::Free;
@@ -51,8 +52,8 @@ pub(super) fn needed_by_outputs(module: &Module) -> HashSet<Ident> {
 pub(super) fn compute_at_reads(module: &Module, schedule: &mut Schedule) {
     let kept = kept(module);
     let needed = needed(module, &kept);
-    let mut sizes: HashMap<Ident, usize> = HashMap::new();
-    let mut marked: HashSet<Ident> = HashSet::new();
+    let mut sizes: HashMap<Ident, usize> = HashMap::default();
+    let mut marked: HashSet<Ident> = HashSet::default();
     let reads = Reads::of(module, &needed);
     for group in &module.groups {
         let gone = !group.bindings.iter().any(|binding| needed.contains(&binding.name));

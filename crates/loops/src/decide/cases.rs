@@ -8,7 +8,7 @@
 //! Invariant: every point has the value that it had, to the bit; clauses stay disjoint and cover what they
 //! covered.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use einlang_index::{Constraint, Domain, Facts, Set, Var, VarKind};
 use einlang_tir::constant::Const;

@@ -6,7 +6,7 @@
 //!
 //! Invariant: only where something is computed changes, and what is kept of it.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use einlang_tir::module::{Binding, Group, Module};
 use einlang_tir::region::InstKind;
@@ -45,7 +45,7 @@ pub(super) fn store_contractions(module: &Module, schedule: &mut Schedule) {
 /// less than two axes for a tile.
 fn is_read_by_narrow_steps(module: &Module, schedule: &Schedule, name: &Ident) -> bool {
     let mut waiting = vec![name.clone()];
-    let mut seen = HashSet::from([name.clone()]);
+    let mut seen = HashSet::from_iter([name.clone()]);
     while let Some(name) = waiting.pop() {
         for group in &module.groups {
             for binding in group.bindings.iter().filter(|b| reads(b, &name)) {

@@ -6,7 +6,8 @@
 //! Invariant: values stay what they are, to the bit. Only operations that cannot trap and reads that were
 //! proved are moved, at points where the clause computed them.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeSet;
 
 use einlang_index::{Quasi, Var, VarKind};
 use einlang_tir::fresh::Fresh;
@@ -59,7 +60,7 @@ fn found_in(group: &Group) -> Vec<Found> {
     let mut all = Vec::new();
     for (number, binding) in group.bindings.iter().enumerate() {
         for (clause, of) in binding.clauses.iter().enumerate().filter(|(_, c)| c.guard.is_none()) {
-            let mut looking = Looking { own: &own, known: HashMap::new(), found: Vec::new() };
+            let mut looking = Looking { own: &own, known: HashMap::default(), found: Vec::new() };
             looking.region(&of.body, n_free(binding, of));
             for (value, insts, vars) in looking.found {
                 let is = |axis: &usize| vars.contains(&binding.axes[*axis].var);

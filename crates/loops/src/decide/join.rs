@@ -8,7 +8,8 @@
 //! Invariant: the bindings, their clauses and all values stay what they are; only which group a
 //! binding belongs to changes, and only where windows for all its tensors were proved.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeSet;
 
 use einlang_index::Facts;
 use einlang_tir::module::{Binding, Group, Module};
@@ -182,7 +183,7 @@ fn has(group: &Group, name: &Ident) -> bool {
 
 /// The tensors whose clauses read a tensor, by its name.
 fn readers(module: &Module) -> HashMap<Ident, HashSet<Ident>> {
-    let mut found: HashMap<Ident, HashSet<Ident>> = HashMap::new();
+    let mut found: HashMap<Ident, HashSet<Ident>> = HashMap::default();
     for group in &module.groups {
         let Some(name) = group.bindings.first().map(|binding| &binding.name) else { continue };
         for region in group.regions() {

@@ -1,6 +1,6 @@
 //! Who reads what: the reads of tensors from outside of their groups, with the points at which they happen.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_index::{Domain, Facts, Quasi};
 use einlang_tir::module::{Group, Module, SymbolSource};
@@ -44,7 +44,7 @@ impl Observers {
             }
         }
         let extremes = Extremes::of(module);
-        let mut observers = Observers { reads: HashMap::new(), whole, extremes };
+        let mut observers = Observers { reads: HashMap::default(), whole, extremes };
         for group in &module.groups {
             observers.group(group, &Domain::everything([]), &mut Vec::new());
         }

@@ -10,7 +10,7 @@
 //! loops around such a group. Invariant: values stay what they are; what is proposed was proved like a
 //! schedule from a file.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_index::{Constraint, Facts, Quasi, Var};
 use einlang_tir::module::{Binding, Group, Module, SymbolSource};
@@ -44,7 +44,7 @@ pub fn join_points(mut module: Module) -> Module {
     if members.is_empty() {
         return module;
     }
-    let mut of: HashMap<usize, usize> = HashMap::new();
+    let mut of: HashMap<usize, usize> = HashMap::default();
     for (number, groups) in members.iter().enumerate() {
         of.extend(groups.iter().map(|at| (*at, number)));
     }

@@ -11,7 +11,7 @@
 //! Invariant: where products are fused follows from the clauses of the module alone, not from the order
 //! in which they run nor from what runs beside them.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_tir::module::{Group, Module, Supply};
 use einlang_tir::op::Op;
@@ -45,11 +45,11 @@ pub(crate) fn fuse_steps(module: &mut Module) {
 /// Fuses the products in the terms of sums that run in lanes, and in what is computed in them.
 pub(crate) fn fuse_terms(module: &mut Module, schedule: &Schedule) {
     let supply = &mut module.supply;
-    let mut read: HashSet<Ident> = HashSet::new();
+    let mut read: HashSet<Ident> = HashSet::default();
     // What is computed at reads comes before its readers.
     for group in module.groups.iter_mut().rev() {
         let Some(nest) = nest_of(group, schedule) else { continue };
-        let mut lanes = HashSet::new();
+        let mut lanes = HashSet::default();
         in_lanes(nest, false, &mut lanes);
         for (binding, of) in group.bindings.iter_mut().enumerate() {
             let inside = read.contains(&of.name)
@@ -126,7 +126,7 @@ fn in_lanes(nest: &Nest, around: bool, found: &mut HashSet<Statement>) {
 
 /// How often each value of a body is used.
 fn counts(body: &Region) -> HashMap<u32, usize> {
-    let mut counts: HashMap<u32, usize> = HashMap::new();
+    let mut counts: HashMap<u32, usize> = HashMap::default();
     let mut count = |arg: &Arg| {
         if let Arg::Value(value) = arg {
             *counts.entry(value.number).or_default() += 1;
@@ -157,8 +157,8 @@ impl Fuse<'_> {
 
     /// Fuses the products of a region, without those of the regions inside.
     fn region(&mut self, region: &mut Region) {
-        let mut products: HashMap<u32, [Arg; 2]> = HashMap::new();
-        let mut gone: HashSet<u32> = HashSet::new();
+        let mut products: HashMap<u32, [Arg; 2]> = HashMap::default();
+        let mut gone: HashSet<u32> = HashSet::default();
         let mut insts = Vec::with_capacity(region.insts.len());
         for mut inst in std::mem::take(&mut region.insts) {
             let result = inst.results.first().and_then(Def::as_scalar);

@@ -8,7 +8,7 @@
 //! Invariant: only the order of points that are free and the association of sums in lanes change, and
 //! both depend on the module alone, never on the extents of a run.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use einlang_tir::module::{Binding, Group, Module};
 use einlang_tir::order::{Form, Statement, dependences};

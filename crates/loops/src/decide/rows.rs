@@ -9,7 +9,7 @@
 //! [`join_rows`] decides which tensors belong together and makes them one group; [`run_rows`] puts the
 //! loops around such a group. Invariant: what is proposed was proved like a schedule from a file.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_index::Var;
 use einlang_tir::module::{Axis, Binding, Group, Module, SymbolSource};
@@ -84,7 +84,7 @@ struct Seen<'m> {
 
 impl<'m> Seen<'m> {
     fn of(module: &'m Module, alone: &Schedule) -> Seen<'m> {
-        let mut readers: HashMap<&Ident, Vec<usize>> = HashMap::new();
+        let mut readers: HashMap<&Ident, Vec<usize>> = HashMap::default();
         let mut whole: HashSet<Ident> = module.outputs.iter().cloned().collect();
         for symbol in &module.symbols {
             if let SymbolSource::Value(name) | SymbolSource::Shape(name, _) = &symbol.source {
@@ -279,7 +279,7 @@ fn common<'a>(
 
 /// Which axes of tensors always have the same index as the axes of the last tensor.
 fn align(bindings: &[&Binding]) -> Alignment {
-    let mut aligned = Alignment::new();
+    let mut aligned = Alignment::default();
     let Some(root) = bindings.last() else { return aligned };
     aligned.insert(root.name.clone(), (0..root.axes.len()).map(Some).collect());
     for reader in bindings.iter().rev() {

@@ -9,7 +9,7 @@
 //! of terms changes and an extremum does not depend on that. If the recurrence would not get a window, the
 //! module stays as it is.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use einlang_index::{Affine, Constraint, Domain, Facts, Quasi, Set, Var, VarKind};
 use einlang_tir::module::{Axis, Binding, Clause, Module};
@@ -143,7 +143,7 @@ fn extremum_of<'i>(inst: &'i Inst, name: &Ident) -> Option<&'i Reduction> {
 fn planes(facts: &Facts, binding: &Binding, reduction: &Reduction, axis: usize) -> Option<Planes> {
     let ([set], dims) = (reduction.domain.sets(), reduction.domain.dims()) else { return None };
     let (number, axis) = (axis, *dims.get(axis)?);
-    let mut known: HashSet<Var> = HashSet::new();
+    let mut known: HashSet<Var> = HashSet::default();
     for at in &binding.axes {
         at.dim.extent.for_each_var(&mut |var| {
             known.insert(var);

@@ -9,7 +9,7 @@
 //!
 //! Invariant: neither the order nor the association of anything depends on the sizes.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::Var;
 use einlang_tir::module::{Binding, Group, Module};

@@ -4,7 +4,7 @@
 //! that is loaded serves all of them. What changes with the lanes and not with the rows is copied into
 //! panels first, where that makes its lanes lie next to each other; the copy costs each element once.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use einlang_index::{Facts, Quasi, Var, VarKind, Vars};
 use einlang_tir::module::{Binding, Group, Module};

@@ -9,7 +9,7 @@
 //! Invariant: every point has the value that it had but for the association of its sums. Nothing is read
 //! that was not proved to exist, nothing may trap, and points of the group itself are never read.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{Constraint, Domain, Facts, Quasi, Set, Var};
 use einlang_tir::constant::Const;
@@ -27,7 +27,7 @@ pub fn widen_sums(mut module: Module, ctx: &Ctx) -> Module {
         return module;
     }
     let facts = module.facts();
-    let mut shapes: HashMap<Ident, Vec<Quasi>> = HashMap::new();
+    let mut shapes: HashMap<Ident, Vec<Quasi>> = HashMap::default();
     for input in &module.inputs {
         let extents = input.ty.dims.iter().map(|dim| dim.extent.clone());
         shapes.insert(input.name.clone(), extents.collect());

@@ -3,7 +3,7 @@
 //! Tensors that are computed where they are read are followed, their subscripts in terms of the
 //! clause's own indices. This is what costs are estimated from; nothing is proved here.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_index::{Affine, Quasi, Var};
 use einlang_tir::module::{Binding, Clause, Module};
@@ -110,7 +110,7 @@ impl<'m> Works<'m> {
     /// What a clause of a binding does.
     pub(super) fn of(&self, binding: &Binding, clause: &Clause) -> Work {
         let work = Work { bytes: binding.elem.bits().max(8) / 8, ..Work::default() };
-        let mut walk = Walk { works: self, work, along: None, places: HashMap::new(), arms: 0 };
+        let mut walk = Walk { works: self, work, along: None, places: HashMap::default(), arms: 0 };
         for region in clause.guard.iter().chain([&clause.body]) {
             walk.region(region, 0);
         }

@@ -3,7 +3,8 @@
 //! Sums inside the sum are opened, and so are bindings of which nothing else is read. Whatever else a term
 //! is made of is a factor, which is computed as it stands.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeSet;
 
 use einlang_index::{Constraint, Quasi, Var, VarKind};
 use einlang_tir::fresh::Fresh;
@@ -89,7 +90,7 @@ impl<'m> Expand<'m> {
         let counts = reads(module);
         let (cost, spared) = (0.0, Vec::new());
         let mut expand =
-            Expand { module, names, sizes, own, counts, defs: HashMap::new(), cost, spared };
+            Expand { module, names, sizes, own, counts, defs: HashMap::default(), cost, spared };
         expand.define(body);
         expand
     }
@@ -215,7 +216,7 @@ impl<'m> Expand<'m> {
     fn factor(&self, arg: &Arg) -> Option<Factor> {
         let mut code = Region::yielding([arg.clone()]);
         if let Arg::Value(value) = arg {
-            self.collect(*value, &mut code.insts, &mut HashSet::new())?;
+            self.collect(*value, &mut code.insts, &mut HashSet::default())?;
         }
         let (mut vars, mut own) = (Vec::new(), false);
         for inst in &code.insts {

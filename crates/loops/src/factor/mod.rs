@@ -23,7 +23,8 @@ mod choose;
 mod expand;
 mod size;
 
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeSet;
 
 use einlang_tir::module::{Binding, Clause, Group, Module};
 use einlang_tir::op::Op;
@@ -155,7 +156,7 @@ fn cheaper(
     let made = build.made;
     let mut body = at.clause.body.clone();
     body.insts.splice(at.number..=at.number, insts);
-    let values = HashMap::from([(inst.results.first()?.as_scalar()?.number, value)]);
+    let values = HashMap::from_iter([(inst.results.first()?.as_scalar()?.number, value)]);
     Substitution { values, ..Substitution::default() }.region(&mut body).ok()?;
     Some((body, made, spared))
 }
@@ -204,7 +205,7 @@ fn remove_unread(module: &mut Module, spared: &[Ident]) {
 
 /// How often each tensor is read.
 fn reads(module: &Module) -> HashMap<Ident, usize> {
-    let mut found: HashMap<Ident, usize> = HashMap::new();
+    let mut found: HashMap<Ident, usize> = HashMap::default();
     module.for_each_inst(&mut |inst| {
         for name in inst.tensors() {
             *found.entry(name.clone()).or_default() += 1;

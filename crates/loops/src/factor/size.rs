@@ -1,7 +1,7 @@
 //! How much work an order is. Sizes that are no numbers of the program are all alike: an order that
 //! depended on the sizes of a call would let the results of the next one depend on it.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{Constraint, Quasi, Set, Var};
 

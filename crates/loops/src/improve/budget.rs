@@ -4,7 +4,7 @@
 //! counted before a trajectory gets any, so nothing is lost but what comes before it; an open axis is
 //! counted while it grows.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use einlang_index::Quasi;
 use einlang_tir::constant::Const;

@@ -7,7 +7,7 @@
 //! Invariant: the scalar is what the load would have given: the loop stores to that buffer at one place
 //! only, once in every round.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{MinMax, Quasi, Var};
 use einlang_tir::region::Value;
@@ -138,7 +138,7 @@ fn is_plain(of: &Loop) -> bool {
 /// What is stored in every round and loaded in the next.
 fn carried(of: &mut Loop) -> Vec<Carried> {
     let places = places(of);
-    let mut n_stores: HashMap<BufferId, usize> = HashMap::new();
+    let mut n_stores: HashMap<BufferId, usize> = HashMap::default();
     each_stmt(&of.body, &mut |stmt| {
         if let Stmt::Store { buffer, .. } = stmt {
             *n_stores.entry(*buffer).or_default() += 1;
@@ -161,7 +161,7 @@ fn carried(of: &mut Loop) -> Vec<Carried> {
 
 /// What the variables of a round stand for, in terms of its number and of what is around the loop.
 fn places(of: &mut Loop) -> HashMap<Var, Option<Quasi>> {
-    let mut places: HashMap<Var, Option<Quasi>> = HashMap::new();
+    let mut places: HashMap<Var, Option<Quasi>> = HashMap::default();
     for stmt in &mut of.body.stmts {
         match stmt {
             Stmt::Bind { var, expr } => {

@@ -6,7 +6,7 @@
 //! after the other: an association by positions alone. A schedule with `chains` asks for that in lanes
 //! only, for all sums of floats there: lanes are what hides how long each addition takes.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{MinMax, Quasi, Var, Vars};
 use einlang_tir::constant::Const;
@@ -23,9 +23,9 @@ const BLOCK: i64 = 256;
 /// Contracts the products of a kernel: all of them, or those in sums in lanes.
 pub(super) fn contract_products(kernel: &mut Kernel, all: bool) {
     let next = next_value_of(kernel);
-    let mut counts = HashMap::new();
+    let mut counts = HashMap::default();
     uses(&mut kernel.body, &mut counts);
-    let known = HashMap::new();
+    let known = HashMap::default();
     let mut contract =
         Contract { next, counts, vars: &mut kernel.vars, known, all, in_lanes: false };
     contract.block(&mut kernel.body);
@@ -55,7 +55,7 @@ impl Contract<'_> {
     }
 
     fn block(&mut self, block: &mut Block) {
-        let mut products: HashMap<u32, [Operand; 2]> = HashMap::new();
+        let mut products: HashMap<u32, [Operand; 2]> = HashMap::default();
         let mut gone: Vec<u32> = Vec::new();
         let mut stmts = Vec::with_capacity(block.stmts.len());
         let known = self.known.clone();

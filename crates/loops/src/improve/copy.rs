@@ -1,6 +1,6 @@
 //! Copies of statements for another value of an index: new values, new names for what they bind.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{Domain, MinMax, Quasi, Var, Vars};
 use einlang_tir::region::Value;
@@ -22,7 +22,7 @@ pub(crate) struct Copy<'k> {
 
 impl<'k> Copy<'k> {
     pub(crate) fn new(next: u32, vars: &'k mut Vars) -> Copy<'k> {
-        Copy { next, vars, values: HashMap::new(), exprs: HashMap::new(), memory: false }
+        Copy { next, vars, values: HashMap::default(), exprs: HashMap::default(), memory: false }
     }
 
     /// A copy of a block in which a variable is an expression; nothing if that cannot be written.

@@ -5,7 +5,7 @@
 //!
 //! Invariant: the rounds are the same, in the same order.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{MinMax, Quasi, Var, Vars};
 
@@ -73,7 +73,7 @@ impl Part<'_> {
     /// The round from which on everything that the rounds ask for is there, and the answers.
     fn asked(&self, of: &Loop) -> Option<(i64, Vec<u32>)> {
         let (mut first, mut asked) = (0, Vec::new());
-        let mut places: HashMap<Var, Quasi> = HashMap::new();
+        let mut places: HashMap<Var, Quasi> = HashMap::default();
         for stmt in &of.body.stmts {
             match stmt {
                 Stmt::Bind { var, expr: MinMax::Value(expr) } => {
@@ -109,7 +109,7 @@ impl Part<'_> {
 
 /// Takes away questions whose answer is yes.
 fn answer(body: &mut Block, asked: &[u32]) {
-    let mut renamed: HashMap<u32, Operand> = HashMap::new();
+    let mut renamed: HashMap<u32, Operand> = HashMap::default();
     let rename = |operand: &mut Operand, renamed: &HashMap<u32, Operand>| {
         if let Operand::Value(value) = operand
             && let Some(other) = renamed.get(&value.number)

@@ -7,7 +7,7 @@
 //!
 //! Invariant: every state is combined with the same terms in the same order as before.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use einlang_index::{Quasi, Vars};
 
@@ -135,7 +135,8 @@ impl Merge<'_> {
 fn late(stmts: &[Stmt], second: &Fold) -> Option<HashSet<usize>> {
     let Some(Stmt::Fold(first)) = stmts.first() else { return None };
     let mut values: HashSet<u32> = first.results.iter().map(|value| value.number).collect();
-    let (mut late, mut vars, mut stored) = (HashSet::new(), HashSet::new(), HashSet::new());
+    let (mut late, mut vars, mut stored) =
+        (HashSet::default(), HashSet::default(), HashSet::default());
     for (number, stmt) in stmts.iter().enumerate().skip(1) {
         let mut uses = Uses::default();
         uses.stmt(stmt);

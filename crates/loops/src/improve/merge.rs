@@ -26,7 +26,7 @@ const MOST_FOLDS: usize = 4;
 pub(super) fn merge_loops(kernel: &mut Kernel) -> bool {
     let next = next_value_of(kernel);
     let (vars, buffers) = (&mut kernel.vars, &kernel.buffers);
-    let mut merge = Merge { next, vars, buffers, places: Places::new(), any: false };
+    let mut merge = Merge { next, vars, buffers, places: Places::default(), any: false };
     merge.block(&mut kernel.body);
     merge.any
 }
@@ -214,7 +214,7 @@ fn is_passable(of: &Loop, stmts: &[Stmt]) -> bool {
             uses.vars.insert(var);
         });
     });
-    let touched = Touched::of(of, &mut Names::default(), &Places::new());
+    let touched = Touched::of(of, &mut Names::default(), &Places::default());
     stmts.iter().all(|stmt| match stmt {
         Stmt::Bind { var, .. } => !uses.vars.contains(var) && *var != of.range.var,
         Stmt::Alloc(buffer) => {

@@ -1,6 +1,6 @@
 //! Visiting the operands of statements, and numbers for new values.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_index::Var;
 

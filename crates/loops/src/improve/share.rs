@@ -8,7 +8,7 @@
 //! Invariant: a shared operation or load had the same operands and the same memory, so it gives the
 //! same bits and traps where the first one would have.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{MinMax, Quasi, Var};
 use einlang_tir::op::Op;
@@ -23,8 +23,12 @@ use crate::ir::{
 pub(super) fn share_values(kernel: &mut Kernel) {
     let layouts = kernel.buffers.iter();
     let layouts = layouts.map(|b| b.dims.iter().map(|dim| dim.layout).collect()).collect();
-    let mut share =
-        Share { layouts, known: HashMap::new(), defined: HashMap::new(), renamed: HashMap::new() };
+    let mut share = Share {
+        layouts,
+        known: HashMap::default(),
+        defined: HashMap::default(),
+        renamed: HashMap::default(),
+    };
     share.block(&mut kernel.body);
 }
 

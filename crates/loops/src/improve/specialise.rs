@@ -4,7 +4,7 @@
 //! so that whoever runs it runs one without expectations instead. Then it binds every size that is known to its
 //! number and looks at the shapes of the inputs again: loops over such sizes have constant bounds from there on.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{Affine, Constraint, Domain, MinMax, Quasi, Set, Var};
 

@@ -10,7 +10,7 @@
 //! Invariant: every state is combined with the same terms in the same order as before. A loop that is not
 //! of this form keeps its one round.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use einlang_index::{Affine, Constraint, Domain, MinMax, Quasi, Set, Var};
 use einlang_tir::region::Value;
@@ -81,7 +81,7 @@ impl Terms {
     fn rounds(&self, of: &Loop, n: i64) -> Option<Rounds> {
         let mut found = Found::default();
         found.block(&of.body)?;
-        let mut changed = HashSet::new();
+        let mut changed = HashSet::default();
         for stmt in &of.body.stmts {
             changed.extend(Changes::of(&mut stmt.clone()).vars);
         }

@@ -4,7 +4,7 @@
 //! one name for both loops that are compared. A loop that does more than computing, loading and
 //! storing is not looked at any further.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{MinMax, Quasi, Var};
 

@@ -3,7 +3,7 @@
 //! Once loops are merged, what one clause computes for the next may have found its way without memory.
 //! A buffer that is neither an output nor loaded anywhere loses its stores and its memory.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use super::rewrite::blocks;
 use crate::ir::{Block, BufferId, Kernel, Stmt, each_stmt};

@@ -7,7 +7,7 @@
 //! subscript, or be read in an order that is tested. Nothing else may touch either. Results that nothing
 //! loads are the most common case: to clear them would cost as much as to store them.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::ir::{Block, BufferId, Kernel, Stmt, Subscript, blocks, each_stmt};
 
@@ -16,9 +16,9 @@ pub(super) fn leave_unset(kernel: &mut Kernel) {
     if kernel.buffers.iter().all(|buffer| !buffer.unset) {
         return;
     }
-    let mut all = HashMap::new();
+    let mut all = HashMap::default();
     add_touches(&kernel.body, &mut all);
-    let mut in_order = HashMap::new();
+    let mut in_order = HashMap::default();
     look(&kernel.body, &mut in_order);
     for (at, buffer) in kernel.buffers.iter_mut().enumerate() {
         let id = BufferId(at as u32);
@@ -50,13 +50,13 @@ impl Touches {
 
 /// Counts the touches that come in order: all stores of a block before all its loads.
 fn look(block: &Block, in_order: &mut HashMap<BufferId, Touches>) {
-    let mut here: HashMap<BufferId, Touches> = HashMap::new();
+    let mut here: HashMap<BufferId, Touches> = HashMap::default();
     for stmt in &block.stmts {
         if let Stmt::Alloc(buffer) = stmt {
             here.insert(*buffer, Touches::default());
         }
         if !here.is_empty() {
-            let mut now = HashMap::new();
+            let mut now = HashMap::default();
             count(stmt, &mut now);
             for (buffer, new) in now {
                 let Some(before) = here.get_mut(&buffer) else { continue };

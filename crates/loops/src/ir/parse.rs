@@ -1,6 +1,6 @@
 //! Reading kernels: declarations. Statements are in `parse_stmt.rs`.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{Domain, MinMax, ParseError, Quasi, Var};
 use einlang_tir::types::{Elem, Ident, Loc};
@@ -12,7 +12,7 @@ use crate::text::{Cursor, Parsed, TextError};
 /// Reads a kernel.
 pub fn parse_kernel(text: &str) -> Result<Kernel, TextError> {
     let mut reader =
-        Reader { cursor: Cursor::new(text), kernel: Kernel::default(), elems: HashMap::new() };
+        Reader { cursor: Cursor::new(text), kernel: Kernel::default(), elems: HashMap::default() };
     reader.kernel()?;
     match reader.cursor.is_at_end() {
         true => Ok(reader.kernel),

@@ -7,7 +7,7 @@
 
 mod exprs;
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{Affine, MinMax, Quasi, Var};
 use einlang_tir::region::Value;
@@ -59,10 +59,10 @@ fn read(
         known,
         loose,
         found: Pattern::default(),
-        vars: HashMap::new(),
+        vars: HashMap::default(),
         bound: Vec::new(),
-        values: HashMap::new(),
-        buffers: HashMap::new(),
+        values: HashMap::default(),
+        buffers: HashMap::default(),
     };
     reader.looped(of)?;
     Some(reader.found)

@@ -10,7 +10,7 @@
 //! 6. `teams`: between two barriers of a team, a place that one thread stores to is touched by no
 //!    other ([`crate::threads`]).
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_index::{Domain, MinMax, Quasi, Var};
 use einlang_tir::region::Value;
@@ -35,8 +35,8 @@ pub fn verify(kernel: &Kernel) -> Vec<Problem> {
     let mut verifier = Verifier {
         kernel,
         problems: Vec::new(),
-        defined: HashSet::new(),
-        values: HashMap::new(),
+        defined: HashSet::default(),
+        values: HashMap::default(),
         vars: kernel.sizes.iter().map(|size| size.0).collect(),
         alive: (0..kernel.n_inputs as u32).map(BufferId).collect(),
     };

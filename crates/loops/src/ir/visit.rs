@@ -1,6 +1,6 @@
 //! Visiting statements without changing them.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use einlang_index::{Domain, MinMax, Quasi, Var};
 

@@ -1,6 +1,6 @@
 //! The variables that have a value at the place that is being lowered.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::Var;
 

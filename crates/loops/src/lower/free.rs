@@ -1,18 +1,18 @@
 //! Memory is given back after the last statement of the kernel that mentions it.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::ir::{Block, BufferId, Combine, Kernel, Stmt};
 
 /// Inserts `free` where a buffer is not mentioned any more.
 pub(super) fn free_dead(kernel: &mut Kernel) {
-    let mut last: HashMap<BufferId, usize> = HashMap::new();
+    let mut last: HashMap<BufferId, usize> = HashMap::default();
     for (at, stmt) in kernel.body.stmts.iter().enumerate() {
         each_buffer(stmt, &mut |buffer| {
             last.insert(buffer, at);
         });
     }
-    let mut ends: HashMap<usize, Vec<BufferId>> = HashMap::new();
+    let mut ends: HashMap<usize, Vec<BufferId>> = HashMap::default();
     for (buffer, at) in last {
         let input = (buffer.0 as usize) < kernel.n_inputs;
         if !input && !kernel.outputs.contains(&buffer) {

@@ -4,7 +4,7 @@
 //! one that does not depend on them (the bin), and be false where they differ. The key may read only
 //! what is complete before the kernel comes to the fold and does not change afterwards.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_index::{Quasi, Var};
 use einlang_tir::op::Op;
@@ -42,7 +42,7 @@ impl Lower<'_> {
             return Ok(None);
         };
         let Some((at, key, bin)) = self.compared(guard, &dims) else { return Ok(None) };
-        let mut known = HashMap::new();
+        let mut known = HashMap::default();
         let (mut of_key, mut of_bin) = (Region::default(), Region::default());
         for inst in &guard.insts[..at] {
             let Some(depends) = self.depends(inst, &dims, &known) else { return Ok(None) };
@@ -85,7 +85,7 @@ impl Lower<'_> {
         guard: &'a Region,
         dims: &HashSet<Var>,
     ) -> Option<(usize, &'a Arg, &'a Arg)> {
-        let mut known: HashMap<u32, Depends> = HashMap::new();
+        let mut known: HashMap<u32, Depends> = HashMap::default();
         for (at, inst) in guard.insts.iter().enumerate() {
             let [Def::Scalar(result)] = &inst.results[..] else { return None };
             let depends = self.depends(inst, dims, &known)?;

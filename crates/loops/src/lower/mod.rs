@@ -50,7 +50,7 @@ mod sweep;
 mod symbols;
 mod times;
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_index::{Facts, GaveUp, Quasi, Set, Var};
 use einlang_tir::module::{Binding, Module, Symbol, SymbolSource};
@@ -214,7 +214,7 @@ impl<'m> Lower<'m> {
             ..Kernel::default()
         };
         let (marked, gaps) = read::marks_and_gaps(module, &facts);
-        let mut value_symbols: HashMap<Ident, Vec<Var>> = HashMap::new();
+        let mut value_symbols: HashMap<Ident, Vec<Var>> = HashMap::default();
         for symbol in &module.symbols {
             if let SymbolSource::Value(name) = &symbol.source {
                 value_symbols.entry(name.clone()).or_default().push(symbol.var);
@@ -236,28 +236,28 @@ impl<'m> Lower<'m> {
             facts,
             kernel,
             n_values: 0,
-            values: HashMap::new(),
-            tensors: HashMap::new(),
-            maps: HashMap::new(),
-            panels: HashMap::new(),
+            values: HashMap::default(),
+            tensors: HashMap::default(),
+            maps: HashMap::default(),
+            panels: HashMap::default(),
             packed: Vec::new(),
             tiles: Vec::new(),
             lane: None,
             bound: Bound::default(),
             loops: Vec::new(),
             fixed: None,
-            resumed: HashSet::new(),
-            defined: HashMap::new(),
+            resumed: HashSet::default(),
+            defined: HashMap::default(),
             context,
             around: Vec::new(),
             marked,
             gaps,
-            converged: HashMap::new(),
-            segments: HashMap::new(),
-            carries: HashMap::new(),
+            converged: HashMap::default(),
+            segments: HashMap::default(),
+            carries: HashMap::default(),
             partial: None,
             opening: None,
-            inlined: HashMap::new(),
+            inlined: HashMap::default(),
             waiting: Vec::new(),
             own_memory: Vec::new(),
             depth: 0,

@@ -4,7 +4,7 @@
 //! readers inside, and for reads with a default, it makes a difference whether a point was stored;
 //! where that cannot be proved the buffer has marks.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_index::{Domain, Facts, Map, Quasi};
 use einlang_tir::constant::Const;
@@ -263,12 +263,12 @@ impl<'a> Marks<'a> {
         Marks {
             module,
             facts,
-            seen: HashSet::new(),
+            seen: HashSet::default(),
             extremes: Extremes::of(module),
-            covered: HashMap::new(),
+            covered: HashMap::default(),
             around: Vec::new(),
-            found: HashSet::new(),
-            gaps: HashSet::new(),
+            found: HashSet::default(),
+            gaps: HashSet::default(),
         }
     }
 

@@ -5,7 +5,7 @@
 //! the same point and never end earlier than in the round before. The association of the state is
 //! that of the terms so far, so nothing changes but the time.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use einlang_index::{Direction, Domain, MinMax, Quasi, Var};
 use einlang_tir::region::{Arg, InstKind, Reduction, Region, Subscript};
@@ -38,7 +38,7 @@ impl Lower<'_> {
             });
             fixed
         };
-        let mut inner: HashSet<Var> = HashSet::new();
+        let mut inner: HashSet<Var> = HashSet::default();
         let grows = leaves(&first.hi).iter().all(|hi| {
             let hi = self.expanded(hi);
             let direction = hi.direction(var);
@@ -68,7 +68,7 @@ impl Lower<'_> {
             };
             of_module || self.around.iter().any(own)
         };
-        let mut terms = Terms { fixed: &fixed, stays: &stays, inner, values: HashSet::new() };
+        let mut terms = Terms { fixed: &fixed, stays: &stays, inner, values: HashSet::default() };
         let regions = reduction.guard.iter().chain([&reduction.body]);
         regions.into_iter().all(|region| terms.region(region)).then_some(var)
     }

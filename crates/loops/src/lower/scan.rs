@@ -218,7 +218,7 @@ pub(crate) fn ranges_of(domain: &Domain, context: &Set) -> Result<(Vec<Range>, O
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
+    use rustc_hash::FxHashMap as HashMap;
 
     use einlang_index::Vars;
 

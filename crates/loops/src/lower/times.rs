@@ -1,6 +1,7 @@
 //! The order of sweeps and of the groups around them.
 
-use std::collections::{BTreeSet, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeSet;
 
 use einlang_index::Var;
 use einlang_tir::free::Free;
@@ -29,13 +30,13 @@ pub(crate) fn order_of_sweeps(
     replays: &[&Replay],
 ) -> Option<Vec<Step>> {
     let steps = steps(module, replays);
-    let mut before: HashMap<Step, BTreeSet<Step>> = HashMap::new();
+    let mut before: HashMap<Step, BTreeSet<Step>> = HashMap::default();
     for (at, _) in replays.iter().enumerate().filter(|(_, replay)| !replay.backward.is_empty()) {
         before.entry(Step::Backward(at)).or_default().insert(Step::Forward(at));
     }
     // Whoever reads what is computed where it is read waits for what that waits for.
-    let mut known: HashMap<&Ident, BTreeSet<Step>> = HashMap::new();
-    let mut lengths: HashMap<Var, Step> = HashMap::new();
+    let mut known: HashMap<&Ident, BTreeSet<Step>> = HashMap::default();
+    let mut lengths: HashMap<Var, Step> = HashMap::default();
     for (group, step) in module.groups.iter().zip(&steps) {
         let mut needed: BTreeSet<Step> = BTreeSet::new();
         for name in reads(group) {
@@ -59,7 +60,7 @@ pub(crate) fn order_of_sweeps(
 
 /// In which step each group runs.
 fn steps(module: &Module, replays: &[&Replay]) -> Vec<Step> {
-    let mut sweeps: HashMap<&Ident, Step> = HashMap::new();
+    let mut sweeps: HashMap<&Ident, Step> = HashMap::default();
     for (at, replay) in replays.iter().enumerate() {
         sweeps.extend(replay.forward.iter().map(|part| (&part.group, Step::Forward(at))));
         sweeps.extend(replay.backward.iter().map(|part| (&part.group, Step::Backward(at))));
@@ -74,7 +75,7 @@ fn steps(module: &Module, replays: &[&Replay]) -> Vec<Step> {
 
 /// The steps, each after those before it, groups as early as they can be.
 fn sorted(mut before: HashMap<Step, BTreeSet<Step>>) -> Option<Vec<Step>> {
-    let mut after: HashMap<Step, Vec<Step>> = HashMap::new();
+    let mut after: HashMap<Step, Vec<Step>> = HashMap::default();
     for (step, needed) in &before {
         needed.iter().for_each(|needed| after.entry(*needed).or_default().push(*step));
     }

@@ -6,7 +6,7 @@
 //! that is divided keeps its state in memory and asks at every turn which part is its own, so what one
 //! thread runs anyway is better left as it was.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{MinMax, Var};
 use einlang_tir::op::Op;
@@ -81,7 +81,7 @@ impl Known {
         sizes: impl Iterator<Item = (Var, i64)>,
         inputs: impl Iterator<Item = (BufferId, i64)>,
     ) -> Known {
-        let call = Call { inputs: inputs.collect(), numbers: HashMap::new() };
+        let call = Call { inputs: inputs.collect(), numbers: HashMap::default() };
         Known { values: sizes.collect(), wait: 0.0, call: Some(call) }
     }
 

@@ -5,7 +5,7 @@
 //! left to the first thread, as a loop of one round. What stands between two such loops and only moves
 //! memory, binds indices or computes scalars joins them, so that a kernel is one team if it can be.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{Facts, MinMax, Quasi, Var};
 
@@ -361,7 +361,7 @@ fn is_used(last: Option<&HashMap<Var, usize>>, var: Var, from: usize) -> bool {
 
 /// Where each variable of a block is used last.
 pub(super) fn last_uses(block: &Block) -> HashMap<Var, usize> {
-    let mut last = HashMap::new();
+    let mut last = HashMap::default();
     for (at, stmt) in block.stmts.iter().enumerate() {
         let mut uses = Uses::default();
         uses.stmt(stmt);

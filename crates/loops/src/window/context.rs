@@ -5,7 +5,8 @@
 //! choices that concern an expression and eliminates everything else, so its answer is exact, or
 //! it gives up.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use einlang_index::{Constraint, Domain, Quasi, Result, Set, Var};
 use einlang_tir::module::{Module, SymbolSource};
@@ -43,7 +44,7 @@ pub(super) struct Context {
 impl Context {
     /// What a module says of its symbols. `value` is a variable that occurs nowhere.
     pub(super) fn new(module: &Module, value: Var) -> Context {
-        let (facts, about) = (Vec::new(), HashMap::new());
+        let (facts, about) = (Vec::new(), HashMap::default());
         let mut context = Context { facts, about, choices: BTreeMap::new(), value };
         context.assume(module.facts().set().constraints());
         for symbol in &module.symbols {

@@ -1,6 +1,6 @@
 //! Where the host code takes the outputs of modules.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_tir::host::{
     Block, FormatPart, HostArg, HostFn, HostInst, HostKind, HostType, Intrinsic, Program,
@@ -143,7 +143,7 @@ impl Fates {
 
     /// All uses of a value, those of values that it is a part of included.
     pub(super) fn all_uses(&self, number: u32) -> Vec<&Use> {
-        let (mut open, mut seen, mut all) = (vec![number], HashSet::new(), Vec::new());
+        let (mut open, mut seen, mut all) = (vec![number], HashSet::default(), Vec::new());
         while let Some(number) = open.pop() {
             if !seen.insert(number) {
                 continue;

@@ -4,7 +4,7 @@
 //! takes are tied to what is known of them on this side: extents of what was computed here, operands
 //! that both runs share, and integers that other modules computed from those.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{Affine, Constraint, Quasi, Set, Var, VarKind};
 use einlang_tir::host::HostArg;
@@ -35,10 +35,10 @@ pub(super) fn observations(
         here,
         vars: here.module.vars.clone(),
         context: here.context.clone(),
-        known: HashMap::new(),
+        known: HashMap::default(),
         scopes: Vec::new(),
     };
-    let mut later = Observations::new();
+    let mut later = Observations::default();
     let runs = fates.runs.get(&here.module.name).map_or(&[][..], Vec::as_slice);
     for (position, name) in here.module.outputs.iter().enumerate() {
         if !here.tracked.contains(name) {
@@ -140,7 +140,7 @@ impl<'a> Importer<'a> {
             return Some(names.clone());
         }
         let there = self.module(module)?;
-        let mut names = HashMap::new();
+        let mut names = HashMap::default();
         for fact in there.context.facts() {
             let set = Set::new([fact.clone()]).ok()?;
             if let Some(set) = self.set(&mut names, &set) {

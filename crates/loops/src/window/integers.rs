@@ -6,7 +6,7 @@
 //! are exact, so an integer that may wrap becomes a symbol that is one of a few expressions; nothing
 //! is taken to be exact that is not.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_index::{Affine, Constraint, DivOp, Domain, Quasi, Var};
 use einlang_tir::module::{Group, Module, SymbolSource};
@@ -38,7 +38,7 @@ pub(super) struct Integers {
 
 /// Replaces what can be replaced, and tells the context what the integers are.
 pub(super) fn see_through_integers(module: &mut Module, context: &mut Context) -> Integers {
-    let mut symbols = HashMap::new();
+    let mut symbols = HashMap::default();
     for symbol in &module.symbols {
         if let SymbolSource::Value(name) = &symbol.source {
             symbols.insert(name.clone(), symbol.var);
@@ -49,10 +49,10 @@ pub(super) fn see_through_integers(module: &mut Module, context: &mut Context) -
     let mut eyes = Eyes {
         vars,
         context,
-        wide: HashSet::new(),
-        defined: HashMap::new(),
-        values: HashMap::new(),
-        scalars: HashMap::new(),
+        wide: HashSet::default(),
+        defined: HashMap::default(),
+        values: HashMap::default(),
+        scalars: HashMap::default(),
     };
     for input in module.inputs.iter().filter(|input| input.ty.rank() == 0) {
         // What comes from outside is one integer throughout, so it can be a symbol.

@@ -33,7 +33,7 @@ mod select;
 mod show;
 mod tail;
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_index::{Facts, Quasi, Var};
 use einlang_tir::host::Program;
@@ -127,7 +127,7 @@ impl Prepared {
             integers::see_through_integers(&mut module, &mut context);
         let mut facts = module.facts();
         context.facts().for_each(|fact| facts.assume(fact.clone()));
-        let mut tracked = HashSet::new();
+        let mut tracked = HashSet::default();
         for group in groups(&module).into_iter().filter(|group| is_recurrent(group)) {
             tracked.extend(group.bindings.iter().map(|binding| binding.name.clone()));
         }

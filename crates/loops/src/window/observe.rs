@@ -4,7 +4,7 @@
 //! Reads inside the group are the business of `tir::order`; only the condition of an `until`, which
 //! is tested after each step, is collected here as well.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_index::{Domain, Quasi, Set, Var};
 use einlang_tir::module::{Group, Module, Until};
@@ -55,8 +55,8 @@ pub(super) type Observations = HashMap<Ident, Vec<Observation>>;
 pub(super) fn observe(module: &Module, tensors: &HashSet<Ident>) -> Observations {
     let mut walk = Walk {
         tensors,
-        inside: HashSet::new(),
-        found: HashMap::new(),
+        inside: HashSet::default(),
+        found: HashMap::default(),
         step: None,
         reader: None,
         group: None,

@@ -6,7 +6,7 @@
 //! group or of another tensor made along with it, at a distance from its step that is bounded by
 //! numbers on both sides.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_index::{Quasi, Set, VarKind};
 use einlang_tir::module::Binding;
@@ -63,7 +63,7 @@ impl Prepared {
             return Vec::new();
         }
         let reads = observe(&self.module, &names);
-        let mut steps = Steps::new();
+        let mut steps = Steps::default();
         let mut found = Vec::new();
         // Readers come after what they read.
         for (at, number, binding) in candidates.into_iter().rev() {

@@ -1,6 +1,6 @@
 //! What the inputs of a run decide: the values of symbols, and with them the conditions of windows.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{Quasi, Var};
 use einlang_tir::host::{HostArg, Program};
@@ -32,7 +32,7 @@ pub(super) fn symbols(
     fates: &Fates,
     given: &HashMap<u32, Given>,
 ) -> HashMap<Var, i64> {
-    let mut values = HashMap::new();
+    let mut values = HashMap::default();
     let Some([run]) = fates.runs.get(&prepared.module.name).map(Vec::as_slice) else {
         return values;
     };

@@ -1,6 +1,7 @@
 //! What the expansion of a module's requests works on.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use einlang_index::{Domain, Facts, MinMax, Quasi, Var};
@@ -59,7 +60,7 @@ pub(super) struct Ad<'m> {
 impl<'m> Ad<'m> {
     pub(super) fn new(module: &'m mut Module, mode: Mode, idle: Idle) -> Ad<'m> {
         let (names, facts) = (module.tensor_names(), module.facts());
-        let (places, flows, flat) = (HashMap::new(), HashMap::new(), HashSet::new());
+        let (places, flows, flat) = (HashMap::default(), HashMap::default(), HashSet::default());
         let mut ad = Ad {
             mode,
             module,
@@ -68,18 +69,18 @@ impl<'m> Ad<'m> {
             places,
             flows,
             flat,
-            sides: HashMap::new(),
+            sides: HashMap::default(),
             idle,
-            referenced: HashSet::new(),
-            asked: HashMap::new(),
-            lifted_from: HashMap::new(),
-            hidden: HashMap::new(),
-            added: HashSet::new(),
-            prefixes: HashMap::new(),
-            dims_at: HashMap::new(),
+            referenced: HashSet::default(),
+            asked: HashMap::default(),
+            lifted_from: HashMap::default(),
+            hidden: HashMap::default(),
+            added: HashSet::default(),
+            prefixes: HashMap::default(),
+            dims_at: HashMap::default(),
             calls: Calls::default(),
-            coverages: HashMap::new(),
-            firsts: HashMap::new(),
+            coverages: HashMap::default(),
+            firsts: HashMap::default(),
         };
         ad.find_places();
         ad

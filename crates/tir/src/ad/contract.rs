@@ -10,7 +10,7 @@
 //! side with fewer points is chosen, and neither the other Jacobian nor the product of matrices is
 //! computed.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_index::{Domain, Quasi, Var};
 
@@ -55,7 +55,7 @@ impl Ad<'_> {
     /// Reads of bindings that only name a Jacobian become entries.
     pub(super) fn inline_jacobians(&mut self) -> R<()> {
         let outputs: HashSet<Ident> = self.module.outputs.iter().cloned().collect();
-        let mut named: HashMap<Ident, (Vec<Var>, Place, Place)> = HashMap::new();
+        let mut named: HashMap<Ident, (Vec<Var>, Place, Place)> = HashMap::default();
         // Coefficients stay what they are: sums count them as constants.
         let stays = |name: &Ident| outputs.contains(name) || self.calls.through.contains(name);
         for binding in self.module.bindings().filter(|b| !stays(&b.name)) {
@@ -365,7 +365,7 @@ fn defines(inst: &Inst, value: &Value) -> bool {
 
 /// The values that are products with an entry in them.
 fn leading(body: &Region) -> HashSet<u32> {
-    let mut found = HashSet::new();
+    let mut found = HashSet::default();
     let leads = |found: &HashSet<u32>, arg: &Arg| matches!(arg, Arg::Value(value) if found.contains(&value.number));
     for inst in &body.insts {
         let [Def::Scalar(value)] = inst.results[..] else { continue };
@@ -406,7 +406,7 @@ fn mentions(place: &Place, dims: &[Var]) -> bool {
 }
 
 fn defined(insts: &[Inst], guard: Option<&Region>) -> HashSet<u32> {
-    let mut found = HashSet::new();
+    let mut found = HashSet::default();
     let mut note = |inst: &Inst| {
         found.extend(inst.results.iter().filter_map(Def::as_scalar).map(|value| value.number));
     };

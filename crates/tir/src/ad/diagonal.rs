@@ -5,7 +5,7 @@
 //! steps of it can, the axis is stored by offset. Recurrences are handled by starting from the most
 //! favourable answer and taking back what a read contradicts.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_index::{Domain, Quasi, Var};
 
@@ -106,7 +106,7 @@ impl Ad<'_> {
 
     /// The least and greatest values of the indices of reductions, where they are numbers.
     fn inner_bounds(&mut self, nodes: &[Ident]) -> R<HashMap<Var, (i64, i64)>> {
-        let mut bounds = HashMap::new();
+        let mut bounds = HashMap::default();
         for name in nodes {
             let sums = self.summed(name);
             if sums.is_empty() {
@@ -129,7 +129,7 @@ impl Ad<'_> {
 
     /// The variables of subscripts such as `p + r`.
     fn summed(&mut self, name: &Ident) -> HashSet<Var> {
-        let mut found = HashSet::new();
+        let mut found = HashSet::default();
         for site in &self.flow(name).sites {
             for at in &site.place.at {
                 if let Subscript::Index(expr) = at

@@ -4,7 +4,7 @@
 //! through an operation whose derivative is zero by definition. Integers are followed: a float that
 //! becomes an integer and a float again must be found, to be refused.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use crate::module::{Binding, Clause, Group};
 use crate::op::Derivative;

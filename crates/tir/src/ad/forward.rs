@@ -1,6 +1,6 @@
 //! Tangent bindings: how every point on the way follows what is perturbed.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::Domain;
 
@@ -88,7 +88,7 @@ impl Ad<'_> {
         known: &HashMap<Ident, Stored>,
     ) -> R<()> {
         let Some(own) = stored.name.clone() else { return Ok(()) };
-        let mut without = HashMap::new();
+        let mut without = HashMap::default();
         let known = match self.calls.constants.get(name) {
             Some(constant) if known.contains_key(constant) => {
                 without.clone_from(known);

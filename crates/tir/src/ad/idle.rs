@@ -8,7 +8,7 @@
 //!
 //! Invariant: what is begun again is the module as it was, so an unfinished expansion leaves nothing.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::context::Ad;
 use super::fault::{Fault, R};
@@ -26,7 +26,7 @@ pub(super) type Idle = HashMap<u32, Fault>;
 pub(super) fn expand(module: &mut Module, mode: Mode) -> R<Idle> {
     let has_rules = module.functions.iter().any(|function| function.rule.is_some());
     let before = has_rules.then(|| module.clone());
-    let mut idle = Idle::new();
+    let mut idle = Idle::default();
     loop {
         let expanded = Ad::new(module, mode, idle.clone()).expand_all();
         let Err(fault) = expanded else { return Ok(idle) };
@@ -104,7 +104,7 @@ pub(super) fn needed(module: &Module) -> HashSet<Ident> {
         _ => None,
     });
     let mut open: Vec<Ident> = module.outputs.iter().cloned().chain(sizes).collect();
-    let mut needed: HashSet<Ident> = HashSet::new();
+    let mut needed: HashSet<Ident> = HashSet::default();
     while let Some(name) = open.pop() {
         let holds = |group: &&Group| group.bindings.iter().any(|binding| binding.name == name);
         let group = module.groups.iter().find(holds);

@@ -7,7 +7,7 @@
 //!
 //! Calls whose arguments depend on the indices around them are left to `batched`.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::context::{Ad, one, zero};
 use super::fault::R;

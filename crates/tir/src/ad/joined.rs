@@ -8,7 +8,7 @@
 //! Invariants: a binding takes up another only if it computes the same at points that begin where its own
 //! end; every read of the other then reads it, further on along that axis.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use einlang_index::{Affine, Constraint, Domain, Facts, Quasi, Set, Var, VarKind};
 
@@ -33,7 +33,7 @@ pub(super) fn join(made: &mut Vec<Binding>, clauses: &mut [Clause], facts: &Fact
     if made.len() < 2 {
         return Vec::new();
     }
-    let mut fixed = HashSet::new();
+    let mut fixed = HashSet::default();
     let bodies = made.iter().flat_map(|binding| &binding.clauses).chain(clauses.iter());
     for region in bodies.flat_map(|clause| clause.guard.iter().chain([&clause.body])) {
         note_fixed(region, &mut fixed);

@@ -6,7 +6,7 @@
 //! further back, and no point of a slice depends on another of the same slice: then the slice is a
 //! leaf. The same holds for what the condition of an open recurrence asks by the step it tests.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use einlang_index::Quasi;
 
@@ -67,7 +67,7 @@ impl Ad<'_> {
                 let names = found.bindings.iter().map(|binding| binding.name.clone());
                 names.filter(|name| !chain.contains(name)).collect()
             }
-            _ => HashSet::new(),
+            _ => HashSet::default(),
         }
     }
 
@@ -99,7 +99,7 @@ impl Ad<'_> {
         }
         let is_back = |steps: i64| if step > 0 { steps > 0 } else { steps < 0 };
         let mut open = vec![entry.of.tensor.clone()];
-        let mut on_way = HashSet::new();
+        let mut on_way = HashSet::default();
         while let Some(name) = open.pop() {
             if self.is_inside(&name, chain) && on_way.insert(name.clone()) {
                 open.extend(self.flow(&name).sources.iter().cloned());

@@ -8,7 +8,7 @@
 //! reads by then. Conditions around a lifted body restrict its domain where they are affine and
 //! guard it where they are not.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{Domain, Quasi, Set, Var};
 
@@ -57,8 +57,8 @@ impl Ad<'_> {
                 before: Vec::new(),
                 conditions: Vec::new(),
                 known: Known::default(),
-                locals: HashMap::new(),
-                most: HashMap::new(),
+                locals: HashMap::default(),
+                most: HashMap::default(),
                 made: Vec::new(),
                 reductions,
                 ad: self,

@@ -1,6 +1,6 @@
 //! Whether code is linear in some of its parameters.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::constant::Const;
 use crate::module::{Group, Module};
@@ -22,7 +22,7 @@ pub(super) enum Degree {
 /// Whether the results are linear in the parameters from `n_fixed` on; otherwise the place that is
 /// not.
 pub(super) fn check_linear(region: &Region, n_fixed: usize) -> Result<(), Loc> {
-    let mut check = Check { values: HashMap::new(), tensors: HashMap::new() };
+    let mut check = Check { values: HashMap::default(), tensors: HashMap::default() };
     for (at, param) in region.params.iter().enumerate() {
         let degree = if at < n_fixed { Degree::Free } else { Degree::Linear };
         check.define(param, degree);
@@ -37,7 +37,7 @@ pub(super) fn check_linear(region: &Region, n_fixed: usize) -> Result<(), Loc> {
 /// How the outputs of a module depend on differentials, if its inputs do like this; otherwise the
 /// place that is not linear.
 pub(super) fn module_degrees(module: &Module, inputs: &[Degree]) -> Result<Vec<Degree>, Loc> {
-    let mut check = Check { values: HashMap::new(), tensors: HashMap::new() };
+    let mut check = Check { values: HashMap::default(), tensors: HashMap::default() };
     for (input, degree) in module.inputs.iter().zip(inputs) {
         check.tensors.insert(input.name.clone(), *degree);
     }

@@ -80,7 +80,7 @@ mod uses;
 mod view;
 mod watch;
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use einlang_source::{Diagnostics, FileId, Span};
 
@@ -96,7 +96,7 @@ use fault::Fault;
 /// Expands every request for a derivative.
 pub fn lower_requests(module: &mut Module, ctx: &Ctx) -> Result<(), Diagnostics> {
     let mut place = Span::new(FileId::FIRST, 0, 0);
-    let mut idle = idle::Idle::new();
+    let mut idle = idle::Idle::default();
     loop {
         if let Some(loc) = first_request(module) {
             place = loc.0.unwrap_or(place);

@@ -1,6 +1,6 @@
 //! Which bindings lie between what is perturbed and what is observed.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::context::Ad;
 use super::leaf::Hidden;
@@ -10,7 +10,7 @@ use crate::types::Ident;
 impl Ad<'_> {
     /// Who reads each tensor, by the flow of values.
     pub(super) fn consumers(&mut self) -> HashMap<Ident, Vec<Ident>> {
-        let mut consumers: HashMap<Ident, Vec<Ident>> = HashMap::new();
+        let mut consumers: HashMap<Ident, Vec<Ident>> = HashMap::default();
         for name in self.binding_names() {
             for source in &self.flow(&name).sources {
                 consumers.entry(source.clone()).or_default().push(name.clone());
@@ -41,7 +41,7 @@ impl Ad<'_> {
 
     /// Whether a point of a tensor may depend on another of the same tensor.
     pub(super) fn depends_on_itself(&mut self, name: &Ident) -> bool {
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         let mut open: Vec<Ident> = self.flow(name).sources.iter().cloned().collect();
         while let Some(next) = open.pop() {
             if next == *name {

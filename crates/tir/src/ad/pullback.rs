@@ -1,6 +1,7 @@
 //! Adjoints of straight-line code: how its result follows some of its reads.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeMap;
 
 use super::context::{Ad, zero};
 use super::fault::{Fault, R};
@@ -36,11 +37,11 @@ impl<'a, 'm> Pullback<'a, 'm> {
         adjoint: Arg,
         own: Option<(u32, Arg)>,
     ) -> R<Option<Region>> {
-        let (relevant, elems) = (HashSet::new(), HashMap::new());
+        let (relevant, elems) = (HashSet::default(), HashMap::default());
         let mut sweep = Pullback { ad, place, elem, own, relevant, elems };
         sweep.mark(&code.insts);
         let mut out = code.insts.clone();
-        let mut adjoints = Adjoints::new();
+        let mut adjoints = Adjoints::default();
         if let Some(result) = code.results.first() {
             sweep.accumulate(&mut out, &mut adjoints, result, adjoint);
         }

@@ -1,6 +1,6 @@
 //! Groups in an order in which each reads only itself and earlier ones.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_index::{Affine, Domain, Facts, Result, Var};
 
@@ -11,8 +11,8 @@ use crate::types::{Ident, Loc};
 
 /// Puts the groups in order; those that read each other become one.
 pub(super) fn regroup(module: &mut Module) {
-    let mut home: HashMap<Ident, usize> = HashMap::new();
-    let mut ends = HashMap::new();
+    let mut home: HashMap<Ident, usize> = HashMap::default();
+    let mut ends = HashMap::default();
     for (at, group) in module.groups.iter().enumerate() {
         home.extend(group.bindings.iter().map(|binding| (binding.name.clone(), at)));
         ends.extend(group.until.iter().map(|until| (until.extent, at)));

@@ -5,7 +5,7 @@
 //! tensors that are local to a clause sees only what is local there: the clause itself depends on
 //! the request and cannot be on its way.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::Quasi;
 
@@ -175,7 +175,7 @@ impl Ad<'_> {
         let mut entries = self.entries(name);
         entries.retain(|entry| !self.idle.contains_key(&entry.number));
         around.push(name.clone());
-        let mut plans = HashMap::new();
+        let mut plans = HashMap::default();
         for entry in &entries {
             let plan = self
                 .plan(name, entry, made, around)

@@ -4,7 +4,7 @@
 //! `x[m(p)]` at the points `p` of a consumer contributes where `m(p) = k`: a domain, in which `k`
 //! is a parameter, if `m` is known, and a comparison of every `m(p)` with `k` if it is data.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_index::{Domain, Quasi, Var};
 
@@ -61,7 +61,7 @@ impl Ad<'_> {
             known.insert(name.clone(), Stored { name: own, number: 1.0, bands });
         }
         // Consumers come first: an adjoint that is a number is not stored.
-        let mut made: HashSet<Ident> = HashSet::new();
+        let mut made: HashSet<Ident> = HashSet::default();
         for name in &new {
             let mut path = vec![(name.clone(), false)];
             while let Some((name, is_ready)) = path.pop() {

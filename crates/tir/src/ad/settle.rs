@@ -4,7 +4,7 @@
 //! follow from what the module knows of its symbols, the symbol that stands for one is replaced by
 //! its expression; only then can the tensor be lifted out of the clause.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{Facts, Quasi, Result};
 
@@ -16,7 +16,7 @@ use crate::substitute::Substitution;
 /// Replaces the local symbols whose value is an affine expression of what is around them.
 pub(super) fn settle(module: &mut Module) -> Result<()> {
     let facts = module.facts();
-    let (known, truths) = (HashMap::new(), HashMap::new());
+    let (known, truths) = (HashMap::default(), HashMap::default());
     let mut settle = Settle { facts, known, truths, later: Substitution::default() };
     module.groups.iter_mut().try_for_each(|group| settle.group(group))
 }

@@ -1,6 +1,6 @@
 //! Tangents of straight-line code.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::context::{Ad, zero};
 use super::fault::{Fault, R};
@@ -46,7 +46,8 @@ impl<'a, 'm> Beside<'a, 'm> {
         of: &'a Tangents<'a>,
         own: Option<(u32, Arg)>,
     ) -> Beside<'a, 'm> {
-        let (tangents, rounded, flowing) = (HashMap::new(), HashSet::new(), HashSet::new());
+        let (tangents, rounded, flowing) =
+            (HashMap::default(), HashSet::default(), HashSet::default());
         Beside { ad, of, tangents, rounded, flowing, own }
     }
 
@@ -268,7 +269,7 @@ impl<'a, 'm> Beside<'a, 'm> {
     fn arms(&mut self, inst: &Inst, out: &mut Vec<Inst>) -> R<()> {
         let mut inst = inst.clone();
         let mut found: Vec<Vec<Option<Arg>>> = Vec::new();
-        let mut rounded = HashSet::new();
+        let mut rounded = HashSet::default();
         for arm in inst.regions_mut() {
             let insts = std::mem::take(&mut arm.insts);
             self.insts(&insts, &mut arm.insts)?;

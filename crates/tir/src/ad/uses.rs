@@ -1,6 +1,6 @@
 //! What instructions mention, and the part of a list of instructions that some values need.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use einlang_index::{Quasi, Var};
 

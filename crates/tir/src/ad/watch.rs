@@ -5,7 +5,7 @@
 //! compared with central differences of two step lengths; where those disagree with each other the
 //! function has a kink or the numbers are too coarse, and nothing is said.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use super::context::{Ad, zero};
 use super::fault::R;
@@ -41,7 +41,7 @@ pub fn watch_rules(module: &mut Module) -> Vec<Watch> {
     let mut watches = Vec::new();
     for (function, rule, loc) in functions {
         let before = module.clone();
-        let mut ad = Ad::new(module, Mode::default(), Idle::new());
+        let mut ad = Ad::new(module, Mode::default(), Idle::default());
         match ad.watch(&function, &rule, loc) {
             Ok(Some(output)) => watches.push(Watch { function, output, loc }),
             Ok(None) => {}
@@ -62,7 +62,7 @@ pub(super) struct Watched<'a> {
 
 impl Ad<'_> {
     fn watch(&mut self, function: &Ident, rule: &Rule, loc: Loc) -> R<Option<Ident>> {
-        let mut types = HashMap::new();
+        let mut types = HashMap::default();
         types.extend(self.module.inputs.iter().map(|i| (i.name.clone(), i.ty.clone())));
         types.extend(self.module.bindings().map(|b| (b.name.clone(), b.ty())));
         self.module.for_each_inst(&mut |inst| match &inst.kind {

@@ -2,7 +2,7 @@
 //! "reads", dependencies first. Members of an `until` belong together even
 //! if they do not read each other, because their open axes advance in lockstep.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::graph::strong_parts;
 use crate::module::{Binding, Group, Until};

@@ -48,8 +48,8 @@ mod lower;
 mod reduce;
 mod tensor;
 
+use rustc_hash::FxHashSet as HashSet;
 use std::cell::RefCell;
-use std::collections::HashSet;
 use std::fmt;
 
 pub use einlang_index::GaveUp;
@@ -101,7 +101,7 @@ impl Builder {
     /// An empty module.
     pub fn new(name: &str) -> Builder {
         let (bindings, untils, errors) = (Vec::new(), Vec::new(), Vec::new());
-        let (module, bound) = (Module::new(name), HashSet::new());
+        let (module, bound) = (Module::new(name), HashSet::default());
         Builder { state: RefCell::new(State { module, bindings, untils, bound, errors }) }
     }
 

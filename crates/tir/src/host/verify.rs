@@ -12,7 +12,7 @@
 //! | `fitting_rules` | the rule of a function is a function that takes and gives what it should |
 //! | `labelled_fields` | labels name a variant, one name per field |
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::verify_inst::{check_inst, expected_blocks};
 use super::{Block, HostArg, HostDef, HostInst, HostType, Program, TypeDecl};
@@ -30,8 +30,8 @@ pub fn verify_program(program: &Program) -> Vec<Problem> {
     fitting_rules(program, &mut problems);
     let mut check = Check {
         program,
-        values: HashMap::new(),
-        defined: HashSet::new(),
+        values: HashMap::default(),
+        defined: HashSet::default(),
         place: String::new(),
         problems: &mut problems,
     };
@@ -45,7 +45,7 @@ pub fn verify_program(program: &Program) -> Vec<Problem> {
 }
 
 fn unique_names(program: &Program, problems: &mut Problems) {
-    let mut seen: HashSet<(&str, &str)> = HashSet::new();
+    let mut seen: HashSet<(&str, &str)> = HashSet::default();
     let types = program.types.iter().map(|decl| ("type", decl.name().as_str()));
     let modules = program.modules.iter().map(|module| ("module", module.name.as_str()));
     let functions = program.functions.iter().map(|function| ("function", function.name.as_str()));

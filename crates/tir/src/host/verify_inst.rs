@@ -1,6 +1,6 @@
 //! What each host instruction asks of its operands, results and blocks.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use super::verify::{Check, Signature};
 use super::{Class, HostArg, HostInst, HostKind, HostType, Intrinsic};
@@ -129,7 +129,7 @@ fn complete_match<'n>(
         return broken("`match` wants an enum".to_owned());
     };
     let variants = check.program.variants(name).unwrap_or_default();
-    let mut covered = HashSet::new();
+    let mut covered = HashSet::default();
     for arm in arms {
         if !variants.iter().any(|variant| variant.name == *arm) {
             return broken(format!("`{}` has no variant `{}`", name.as_str(), arm.as_str()));

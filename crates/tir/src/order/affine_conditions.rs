@@ -2,7 +2,7 @@
 //! An index is taken to fit `i32`, as every extent of the language does; narrower types may wrap
 //! and tell nothing.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{Domain, Quasi, Var};
 

@@ -1,7 +1,8 @@
 //! The search for an order.
 
+use rustc_hash::FxHashMap as HashMap;
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use einlang_index::{Domain, Facts, Quasi};
 
@@ -126,7 +127,7 @@ impl Search<'_> {
         let bindings = self.group.bindings.iter().enumerate();
         let forms: Forms =
             bindings.map(|(at, b)| (at, b.axes.iter().map(open).collect())).collect();
-        match self.carry(&forms, dependences, &mut Distances::new()) {
+        match self.carry(&forms, dependences, &mut Distances::default()) {
             Some(carried) if carried.offsets.values().all(|offset| *offset == 0) => {
                 let inner =
                     Box::new(self.order(statements, carried.rest, depth.saturating_sub(1))?);
@@ -195,7 +196,7 @@ impl Search<'_> {
         steady: bool,
     ) -> Option<Order> {
         let list: Vec<Statement> = members.iter().copied().collect();
-        let mut known = Distances::new();
+        let mut known = Distances::default();
         self.combinations(members, dependences, steady).search(&mut |forms| {
             let carried = self.carry(&forms, dependences, &mut known)?;
             if !carried.gained {

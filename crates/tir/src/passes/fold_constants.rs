@@ -4,7 +4,7 @@
 //! Only what every backend computes alike is folded: integers, truth values, and the IEEE
 //! operations on `f32` and `f64`. An operation that would trap stays where it is.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_source::Diagnostics;
 
@@ -17,7 +17,7 @@ use crate::types::Elem;
 
 /// Folds constants in every region.
 pub fn fold_constants(module: &mut Module, ctx: &Ctx) -> Result<(), Diagnostics> {
-    let mut fold = Fold { checked: ctx.checked, known: HashMap::new() };
+    let mut fold = Fold { checked: ctx.checked, known: HashMap::default() };
     module.regions_mut().for_each(|region| fold.region(region));
     Ok(())
 }

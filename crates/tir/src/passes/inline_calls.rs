@@ -11,7 +11,8 @@
 //! `inline_requests` puts only functions in place that ask for derivatives, and not what those call:
 //! the rules of the latter are needed until the requests are expanded.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeSet;
 
 use einlang_index::{Quasi, Result, Var};
 use einlang_source::Diagnostics;
@@ -39,7 +40,7 @@ pub fn inline_calls(module: &mut Module, _: &Ctx) -> std::result::Result<(), Dia
     let mut kept = Vec::new();
     for at in calls_first(&functions) {
         let mut function = functions[at].clone();
-        inliner.body(&mut function.body, &mut HashMap::new());
+        inliner.body(&mut function.body, &mut HashMap::default());
         if stays.contains(&function.name) {
             kept.push(function);
         } else {
@@ -47,7 +48,7 @@ pub fn inline_calls(module: &mut Module, _: &Ctx) -> std::result::Result<(), Dia
         }
     }
     let mut groups = std::mem::take(&mut inliner.module.groups);
-    groups.iter_mut().for_each(|group| inliner.group(group, &mut HashMap::new()));
+    groups.iter_mut().for_each(|group| inliner.group(group, &mut HashMap::default()));
     inliner.module.groups = groups;
     let Inliner { ready, gave_up, .. } = inliner;
     if gave_up {
@@ -73,7 +74,7 @@ pub(crate) fn inline_requests(module: &mut Module) -> bool {
     let types = tensor_types(module, &module.functions);
     let mut inliner = Inliner { ready, one_layer: true, ..Inliner::new(module, names, types) };
     let mut groups = std::mem::take(&mut inliner.module.groups);
-    groups.iter_mut().for_each(|group| inliner.group(group, &mut HashMap::new()));
+    groups.iter_mut().for_each(|group| inliner.group(group, &mut HashMap::default()));
     inliner.module.groups = groups;
     inliner.n_inlined > 0
 }
@@ -86,7 +87,7 @@ fn asks(body: &Region) -> bool {
 
 /// The functions that are not inlined: those with rules, the rules, and recursive ones.
 fn staying(module: &Module, functions: &[Function]) -> HashSet<Ident> {
-    let mut stays = HashSet::new();
+    let mut stays = HashSet::default();
     if !module.properties.differentiated {
         for function in functions {
             if let Some(rule) = &function.rule {
@@ -124,7 +125,7 @@ fn calls_first(functions: &[Function]) -> Vec<usize> {
 
 /// The types of all tensors: names are identities.
 fn tensor_types(module: &Module, functions: &[Function]) -> HashMap<Ident, TensorType> {
-    let mut types: HashMap<Ident, TensorType> = HashMap::new();
+    let mut types: HashMap<Ident, TensorType> = HashMap::default();
     types.extend(module.inputs.iter().map(|input| (input.name.clone(), input.ty.clone())));
     types.extend(module.bindings().map(|binding| (binding.name.clone(), binding.ty())));
     let mut add = |region: &Region| {
@@ -178,7 +179,7 @@ impl<'m> Inliner<'m> {
         names: BTreeSet<Ident>,
         types: HashMap<Ident, TensorType>,
     ) -> Inliner<'m> {
-        let ready = HashMap::new();
+        let ready = HashMap::default();
         Inliner { module, names, types, ready, one_layer: false, n_inlined: 0, gave_up: false }
     }
 

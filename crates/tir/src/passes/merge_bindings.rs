@@ -9,7 +9,7 @@
 //!
 //! Runs after the derivatives: before, two tensors with equal values are still different parameters.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_source::{Diagnostics, Span};
 
@@ -27,7 +27,7 @@ pub fn merge_bindings(module: &mut Module, ctx: &Ctx) -> Result<(), Diagnostics>
         SymbolSource::Value(name) => Some(name.clone()),
         _ => None,
     }));
-    let mut first: HashMap<(Group, Vec<Option<Span>>), Vec<Ident>> = HashMap::new();
+    let mut first: HashMap<(Group, Vec<Option<Span>>), Vec<Ident>> = HashMap::default();
     let mut merged = Substitution::default();
     let mut kept = Vec::with_capacity(module.groups.len());
     for mut group in std::mem::take(&mut module.groups) {

@@ -8,7 +8,7 @@
 //! they do not decide its order. A product of a short index and a symbol is an expression once there is
 //! a clause for each value of the index (`short_axes.rs`).
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_index::{Quasi, Var};
 use einlang_source::Diagnostics;
@@ -22,7 +22,7 @@ use crate::types::{Elem, Ident};
 
 /// Names the subscripts of every region.
 pub fn name_subscripts(module: &mut Module, _: &Ctx) -> Result<(), Diagnostics> {
-    let mut symbols = HashMap::new();
+    let mut symbols = HashMap::default();
     for symbol in &module.symbols {
         if let SymbolSource::Value(name) = &symbol.source {
             symbols.insert(name.clone(), symbol.var);
@@ -34,7 +34,7 @@ pub fn name_subscripts(module: &mut Module, _: &Ctx) -> Result<(), Diagnostics> 
     }
     let wide = |name: &Ident| module.tensor_type(name).is_none_or(|ty| ty.elem.bits() > 32);
     let wide = symbols.iter().filter(|(name, _)| wide(name)).map(|(_, var)| *var).collect();
-    let mut naming = Naming { symbols, wide, known: HashMap::new(), own: Vec::new() };
+    let mut naming = Naming { symbols, wide, known: HashMap::default(), own: Vec::new() };
     module.groups.iter_mut().for_each(|group| naming.group(group));
     prove_reads(module, &divided);
     Ok(())

@@ -4,7 +4,7 @@
 //! extent afterwards, in domains, shapes, subscripts and in tests of the same at every point, is said of 3.
 //! The checks themselves and the types of inputs keep the symbol.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{Quasi, Var};
 use einlang_source::Diagnostics;

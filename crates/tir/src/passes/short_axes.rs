@@ -3,7 +3,8 @@
 //! Such a product is no index expression. With a clause for each value of the short index it is: `H + k`
 //! and `2 * H + k` are. Subscripts that then lie inside for all points need no test any more.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeSet;
 
 use einlang_index::{Affine, Constraint, Domain, Facts, Quasi, Set, Var, VarKind};
 
@@ -18,7 +19,7 @@ const LONGEST: i64 = 8;
 
 /// Divides the clauses of a module; the bindings that have new ones.
 pub(super) fn divide_short_axes(module: &mut Module) -> HashSet<Ident> {
-    let mut divided = HashSet::new();
+    let mut divided = HashSet::default();
     let asks = |b: &Binding| b.clauses.iter().any(|clause| product_axis(b, clause).is_some());
     if !module.properties.disjoint || !module.bindings().any(asks) {
         return divided;
@@ -49,7 +50,7 @@ fn product_axis(binding: &Binding, clause: &Clause) -> Option<(Var, i64)> {
     if clause.guard.is_some() {
         return None;
     }
-    let (mut indices, mut found, mut data) = (HashMap::new(), None, false);
+    let (mut indices, mut found, mut data) = (HashMap::default(), None, false);
     clause.body.for_each_inst(&mut |inst| match &inst.kind {
         InstKind::Index(expr) => {
             for value in inst.results.iter().filter_map(|def| def.as_scalar()) {
@@ -121,7 +122,7 @@ fn put(region: &mut Region, var: Var, value: &Quasi) -> Option<()> {
 /// Marks the reads of some bindings whose subscripts are certain to lie inside.
 pub(super) fn prove_reads(module: &mut Module, of: &HashSet<Ident>) {
     let facts = module.facts();
-    let mut types: HashMap<Ident, TensorType> = HashMap::new();
+    let mut types: HashMap<Ident, TensorType> = HashMap::default();
     types.extend(module.inputs.iter().map(|input| (input.name.clone(), input.ty.clone())));
     types.extend(module.bindings().map(|binding| (binding.name.clone(), binding.ty())));
     for binding in module.groups.iter_mut().flat_map(|group| &mut group.bindings) {

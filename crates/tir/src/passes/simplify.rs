@@ -5,7 +5,7 @@
 //! `x * 1`, `x / 1`, `x - 0`, `x + -0`, `if` with equal arms. What may trap stays, for a program
 //! must stop where it says.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_source::Diagnostics;
 
@@ -17,7 +17,7 @@ use crate::region::{Arg, Combiner, Def, Inst, InstKind, Region};
 
 /// Simplifies every region.
 pub fn simplify(module: &mut Module, ctx: &Ctx) -> Result<(), Diagnostics> {
-    let (known, seen, log) = (HashMap::new(), HashMap::new(), Vec::new());
+    let (known, seen, log) = (HashMap::default(), HashMap::default(), Vec::new());
     let mut simplify = Simplify { checked: ctx.checked, known, seen, log };
     module.regions_mut().for_each(|region| simplify.region(region));
     Ok(())
@@ -119,7 +119,7 @@ impl Simplify {
 
     /// Removes what no one uses and what cannot stop the program.
     fn drop_unused(&self, region: &mut Region) {
-        let mut used: HashSet<u32> = HashSet::new();
+        let mut used: HashSet<u32> = HashSet::default();
         let mut note = |arg: &Arg| {
             if let Arg::Value(value) = arg {
                 used.insert(value.number);

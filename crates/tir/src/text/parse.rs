@@ -1,6 +1,6 @@
 //! Reading modules, groups and bindings.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use super::{Cursor, Parsed};
 use crate::answer::{Answer, How};
@@ -13,8 +13,11 @@ use crate::types::{Elem, Loc};
 /// Reads the text form of a module. What is read is well formed as text only; the verifier says
 /// whether it means something.
 pub fn parse_module(text: &str) -> Parsed<Module> {
-    let mut parser =
-        Parser { cursor: Cursor::new(text)?, module: Module::default(), values: HashMap::new() };
+    let mut parser = Parser {
+        cursor: Cursor::new(text)?,
+        module: Module::default(),
+        values: HashMap::default(),
+    };
     parser.module()?;
     parser.cursor.end()?;
     Ok(parser.module)
@@ -22,7 +25,7 @@ pub fn parse_module(text: &str) -> Parsed<Module> {
 
 /// Reads a module that stands inside another text, from where the cursor is.
 pub(crate) fn parse_module_at<'a>(cursor: Cursor<'a>) -> Parsed<(Module, Cursor<'a>)> {
-    let mut parser = Parser { cursor, module: Module::default(), values: HashMap::new() };
+    let mut parser = Parser { cursor, module: Module::default(), values: HashMap::default() };
     parser.module()?;
     Ok((parser.module, parser.cursor))
 }

@@ -1,6 +1,6 @@
 //! Binders, boxes and open axes.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use einlang_index::{Domain, Truth, Var};
 
@@ -11,7 +11,7 @@ use crate::region::InstKind;
 
 /// An index is bound in one place; clauses range over their binding's axes.
 pub(super) fn single_binders(module: &Module, problems: &mut Problems) {
-    let mut bound: HashSet<Var> = HashSet::new();
+    let mut bound: HashSet<Var> = HashSet::default();
     let mut bind = |var: Var, place: &str, problems: &mut Problems| {
         if !bound.insert(var) {
             let message = format!("`{}` is bound twice", module.vars.show(var));
@@ -64,7 +64,7 @@ pub(super) fn never_empty(domain: &Domain, facts: &einlang_index::Facts) -> bool
 
 /// The extent of an `until` belongs to one group and to an axis of each member.
 pub(super) fn closed_untils(module: &Module, problems: &mut Problems) {
-    let mut closed: HashSet<Var> = HashSet::new();
+    let mut closed: HashSet<Var> = HashSet::default();
     walk(module, &mut |scope, item| {
         if let Item::Group(group) = item
             && let Some(until) = &group.until

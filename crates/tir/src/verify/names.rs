@@ -1,6 +1,6 @@
 //! Names, symbols, conditions and outputs.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use super::Problems;
 use super::scope::vars_of;
@@ -31,7 +31,7 @@ fn collect_tensors<'a>(region: &'a crate::region::Region, found: &mut Vec<&'a Id
 }
 
 fn report_twice(names: &[&Ident], kind: &str, problems: &mut Problems) {
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     for name in names {
         if !seen.insert(*name) {
             let entity = format!("{kind} `{}`", name.as_str());
@@ -102,7 +102,7 @@ pub(super) fn symbolic_conditions(module: &Module, problems: &mut Problems) {
 
 /// Outputs are inputs or bindings, each once.
 pub(super) fn outputs(module: &Module, problems: &mut Problems) {
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     for output in &module.outputs {
         let entity = format!("output `{}`", output.as_str());
         if module.tensor_type(output).is_none() {

@@ -1,6 +1,6 @@
 //! Values, index expressions and tensors: everything is visible where it is used.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use einlang_index::Var;
 
@@ -11,7 +11,7 @@ use crate::region::{Arg, Def, Inst, InstKind, Place, Region, Subscript};
 
 /// A value is defined once, before its uses, and used at its type.
 pub(super) fn defined_values(module: &Module, problems: &mut Problems) {
-    let mut defined = HashSet::new();
+    let mut defined = HashSet::default();
     walk(module, &mut |scope, item| {
         let (args, defs): (Vec<&Arg>, &[Def]) = match item {
             Item::Inst(inst) => (inst.args(), &inst.results),

@@ -1,6 +1,6 @@
 //! What is visible where: one walk that the invariants about regions share.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_index::{Quasi, Var};
 
@@ -40,9 +40,9 @@ pub(super) type Visit<'v, 'a> = &'v mut dyn FnMut(&Scope<'a>, Item<'a>);
 pub(super) fn walk<'a>(module: &'a Module, visit: Visit<'_, 'a>) {
     let mut scope = Scope {
         module,
-        values: HashMap::new(),
-        tensors: HashMap::new(),
-        vars: HashSet::new(),
+        values: HashMap::default(),
+        tensors: HashMap::default(),
+        vars: HashSet::default(),
         place: String::new(),
     };
     for input in &module.inputs {

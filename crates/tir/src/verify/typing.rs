@@ -1,6 +1,6 @@
 //! Types of operands, results and regions.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::Problems;
 use super::scope::{Item, Scope, walk};
@@ -164,7 +164,7 @@ struct Shape {
 /// Arms, bodies, guards and combiners yield what their surroundings expect.
 pub(super) fn typed_regions(module: &Module, problems: &mut Problems) {
     // Regions are owned by their surroundings, so an address names one during this walk.
-    let mut expected: HashMap<*const Region, Shape> = HashMap::new();
+    let mut expected: HashMap<*const Region, Shape> = HashMap::default();
     let mut add = |region: &Region, what, params, results| {
         expected.insert(std::ptr::from_ref(region), Shape { what, params, results });
     };

@@ -3,7 +3,7 @@
 //! What is called adds up whole chains (`crate::chains`). Code tells it where rows, lanes and states lie and how
 //! far apart terms are. A fold whose states do not depend on each other is one call for each load of lanes.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{Quasi, Var};
 use einlang_loops::ir::{

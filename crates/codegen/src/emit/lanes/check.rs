@@ -4,7 +4,7 @@
 //! Bounds of loops inside must be the same in all lanes, what traps must not be under a condition of
 //! some lanes, and whatever asks the surroundings stays scalar.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use einlang_index::{Domain, MinMax, Quasi};
 use einlang_loops::ir::{
@@ -24,7 +24,7 @@ pub(in crate::emit) fn has_lanes(kernel: &Kernel, of: &Loop) -> Option<u32> {
     let mut check = Check {
         kernel,
         steps: Steps::new(width, of.range.var, &of.range.lo),
-        values: HashSet::new(),
+        values: HashSet::default(),
         divided: false,
     };
     check.block(&of.body).then_some(width)
@@ -36,7 +36,7 @@ pub(in crate::emit) fn terms_are_lanes(kernel: &Kernel, fold: &Fold, width: u32)
     let mut check = Check {
         kernel,
         steps: Steps::new(width, range.var, &range.lo),
-        values: HashSet::new(),
+        values: HashSet::default(),
         divided: false,
     };
     !range.down && is_plain(term.elem()) && check.block(&fold.body)

@@ -5,7 +5,7 @@
 //! loaded after it, and the memory of these loads and of the stores is fetched before the fold begins. Fetching
 //! touches no value.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use einlang_loops::ir::{Access, Block, BufferId, Fold, FoldStart, Operand, Stmt, Subscript, Uses};
 use inkwell::values::PointerValue;

@@ -1,6 +1,6 @@
 //! How index expressions change from lane to lane.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{DivOp, MinMax, Quasi, Var};
 
@@ -16,7 +16,7 @@ pub(super) struct Steps {
 impl Steps {
     /// The lanes of a loop over a variable from `lo` on.
     pub(super) fn new(width: u32, var: Var, lo: &MinMax) -> Steps {
-        let mut steps = Steps { width: i64::from(width), vars: HashMap::new() };
+        let mut steps = Steps { width: i64::from(width), vars: HashMap::default() };
         // Vectors begin a multiple of the width after the first round.
         let first = gcd(steps.bound_multiple(lo), steps.width);
         steps.vars.insert(var, (1, first));

@@ -4,7 +4,8 @@
 //! Invariant: values and their association stay what they are. What turns out not to run in segments
 //! is computed where it is read, as before.
 
-use std::collections::{BTreeSet, HashSet};
+use rustc_hash::FxHashSet as HashSet;
+use std::collections::BTreeSet;
 
 use einlang_tir::fresh::Fresh;
 use einlang_tir::module::{Binding, Clause, Group, Module};
@@ -69,7 +70,7 @@ fn isolate(module: &mut Module, at: usize, names: &mut BTreeSet<Ident>) -> Vec<G
 pub(in crate::decide) fn with_what_it_needs(body: &Region, number: usize) -> Option<Region> {
     let last = &body.insts[number];
     let result = last.results.first().and_then(|def| def.as_scalar())?;
-    let mut wanted: HashSet<u32> = HashSet::new();
+    let mut wanted: HashSet<u32> = HashSet::default();
     uses(last, &mut wanted);
     let mut insts = vec![last.clone()];
     for inst in body.insts[..number].iter().rev() {

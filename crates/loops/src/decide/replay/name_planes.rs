@@ -5,7 +5,7 @@
 //! read is that of the reader; said by the reader's own index it lies in the reader's segment of time,
 //! whether or not the condition holds. Invariant: every read is of the same point as before.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use einlang_index::{Affine, Domain, Facts, Quasi};
 use einlang_tir::module::{Binding, Module};

@@ -5,7 +5,7 @@
 //! other than its outermost one are to be time, so does an index that reads a recurrence along one of them.
 //! Invariant: the terms stay what they are, and only sums that may be reassociated change their order.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use einlang_index::{Domain, Set, Var, VarKind};
 use einlang_tir::module::{Binding, Module};
@@ -58,7 +58,7 @@ fn ordered(reduction: &Reduction, recurrences: &HashSet<Ident>) -> Option<Domain
 
 /// The indices that recurrences are read by along an axis that is not their first.
 fn inner_indices(reduction: &Reduction, recurrences: &HashSet<Ident>) -> HashSet<Var> {
-    let mut found = HashSet::new();
+    let mut found = HashSet::default();
     reduction.body.for_each_inst(&mut |inst| {
         if let InstKind::Read(read) = &inst.kind
             && recurrences.contains(&read.place.tensor)

@@ -5,7 +5,7 @@
 //! of a sum begin where its pairs do. A tensor keeps, around a segment, what is written or read with
 //! it.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_tir::module::Binding;
 use einlang_tir::types::Ident;
@@ -189,7 +189,7 @@ fn near_reads(groups: &Groups<'_>, stages: &Stages<'_, '_>) -> Vec<Near> {
 
 /// The shift of each group: in its sweep, whatever it reads comes before it.
 fn shifts(groups: &Groups<'_>, stages: &Stages<'_, '_>, near: &[Near]) -> HashMap<usize, i64> {
-    let mut shifts = HashMap::new();
+    let mut shifts = HashMap::default();
     for at in (0..stages.stages.len()).rev().filter(|at| stages.stages[*at].is_sweep()) {
         let down = (stages.stages[at] == Stage::Forward) == stages.down;
         let mut shift = 0;
@@ -217,7 +217,7 @@ fn again(
     near: &[Near],
     stored: &dyn Fn(&Ident) -> bool,
 ) -> HashSet<usize> {
-    let mut again = HashSet::new();
+    let mut again = HashSet::default();
     // Groups read earlier ones only.
     for at in (0..groups.module.groups.len()).rev() {
         let needed = stages.stages[at] == Stage::Forward

@@ -1,6 +1,7 @@
 //! What a group reads, seen through bindings that are computed where they are read.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeSet;
 
 use einlang_index::{Affine, Constraint, Domain, Quasi, Set, Var};
 use einlang_tir::free::Free;

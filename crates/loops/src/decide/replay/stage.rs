@@ -1,6 +1,6 @@
 //! When each group runs: before the sweeps, in one of them, between them or after them.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_index::{Facts, MinMax, Quasi, Var};
 use einlang_tir::module::{Binding, Module, SymbolSource};
@@ -65,7 +65,7 @@ impl<'m> Groups<'m> {
             .map(|binding| (binding.name.clone(), binding))
             .collect();
         let (mut reads, mut shapes, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
-        let mut homes = HashMap::new();
+        let mut homes = HashMap::default();
         for (at, group) in module.groups.iter().enumerate() {
             for (number, binding) in group.bindings.iter().enumerate() {
                 homes.insert(binding.name.clone(), (at, number));
@@ -213,8 +213,8 @@ impl<'g, 'm> Stages<'g, 'm> {
             follow,
             stages: vec![Stage::Before; n_groups],
             courses: vec![Course::default(); n_groups],
-            anywhere: HashSet::new(),
-            ends: HashMap::new(),
+            anywhere: HashSet::default(),
+            ends: HashMap::default(),
         };
         (stages.stages[seed], stages.courses[seed]) = (Stage::Forward, course.clone());
         for group in seed + 1..n_groups {

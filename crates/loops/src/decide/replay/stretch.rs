@@ -4,7 +4,7 @@
 //! a tensor with points at these `t` only. Then it has the time of the trajectory and goes along with it in
 //! segments. Invariant: every point has the value that it had at its old place, and is read at its new one.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{Affine, Constraint, Domain, Var};
 use einlang_tir::module::{Binding, Module};
@@ -42,7 +42,7 @@ pub(super) fn stretch_time(
 
 /// Reads all tensors at the places that their points will have; those whose places change.
 fn read_by_time(module: &mut Module, steps: &HashMap<Var, i64>) -> Option<Vec<Ident>> {
-    let mut changed: HashMap<Ident, Vec<i64>> = HashMap::new();
+    let mut changed: HashMap<Ident, Vec<i64>> = HashMap::default();
     for binding in module.bindings() {
         let own: Vec<i64> =
             binding.dims().iter().map(|axis| steps.get(axis).copied().unwrap_or(1)).collect();

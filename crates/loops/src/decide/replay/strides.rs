@@ -5,7 +5,7 @@
 //! axis of whatever is read by such an index. The adjoint of a recurrence over every tenth point may read no
 //! trajectory at all; that of the trajectory reads it in every tenth step.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_index::{Affine, Quasi, Var};
 use einlang_tir::module::{Binding, Group, Module, SymbolSource};
@@ -24,8 +24,8 @@ pub(super) fn find_strides(module: &Module, by_readers: bool) -> HashMap<Var, i6
     let mut finding = Finding {
         fixed: fixed(module),
         short: short.collect(),
-        steps: HashMap::new(),
-        moving: HashMap::new(),
+        steps: HashMap::default(),
+        moving: HashMap::default(),
     };
     loop {
         for group in &module.groups {

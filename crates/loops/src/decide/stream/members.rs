@@ -3,7 +3,7 @@
 //! A member reads other members at its own point of the axis. Whoever else reads one does so in a sum over
 //! the whole axis. What depends on such a sum comes after all blocks, so no member and no sum reads it.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_index::{Affine, Constraint, Var, VarKind};
 use einlang_tir::module::{Binding, Clause, Group, Module};
@@ -67,7 +67,7 @@ struct Finding<'m> {
 
 impl Finding<'_> {
     fn stream(&self) -> Option<Stream> {
-        let mut members: HashMap<Ident, usize> = HashMap::new();
+        let mut members: HashMap<Ident, usize> = HashMap::default();
         for group in &self.module.groups {
             if let Some((binding, axis)) = self.candidate(group) {
                 members.insert(binding.name.clone(), axis);
@@ -78,7 +78,7 @@ impl Finding<'_> {
                 extent: self.extent,
                 members: members.clone(),
                 sums: Vec::new(),
-                after: HashSet::new(),
+                after: HashSet::default(),
             };
             let bad = self.misfits(&mut found);
             if bad.is_empty() {
@@ -102,7 +102,7 @@ impl Finding<'_> {
 
     /// The members that do not belong to the stream, and what they read.
     fn misfits(&self, stream: &mut Stream) -> HashSet<Ident> {
-        let mut bad = HashSet::new();
+        let mut bad = HashSet::default();
         for group in &self.module.groups {
             for binding in &group.bindings {
                 match stream.members.get(&binding.name) {
@@ -151,7 +151,7 @@ impl Finding<'_> {
                 true => self.sums(clause, stream, bad),
                 false => Vec::new(),
             };
-            let mut others = HashSet::new();
+            let mut others = HashSet::default();
             for (at, inst) in clause.body.insts.iter().enumerate() {
                 if !sums.contains(&at) {
                     others.extend(members_of(inst, stream));

@@ -1,7 +1,8 @@
 //! Calls of host functions from tensor code: where a derivative is asked for, the function gets a
 //! rule, whose coefficients are calls of the function with tangents.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeMap;
 
 use super::Host;
 use super::dual::Dual;
@@ -55,7 +56,7 @@ impl Host<'_> {
     /// and so on as often as requests are about other requests.
     fn rules_in(&mut self, at: usize) -> R<()> {
         let n_levels = n_nested(&self.program.modules[at]).min(MAX_NESTED);
-        let mut ruled: HashSet<Ident> = HashSet::new();
+        let mut ruled: HashSet<Ident> = HashSet::default();
         for _ in 0..n_levels {
             let mut called: BTreeMap<Ident, (Vec<Elem>, Vec<Elem>, Loc)> = BTreeMap::new();
             self.program.modules[at].for_each_inst(&mut |inst| {
@@ -141,7 +142,7 @@ fn redirect(module: &mut Module, called: &HashSet<Ident>) {
 
 /// How many requests of a module are about each other, at most.
 fn n_nested(module: &Module) -> usize {
-    let mut orders: HashMap<&Ident, usize> = HashMap::new();
+    let mut orders: HashMap<&Ident, usize> = HashMap::default();
     let mut most = 1;
     for group in &module.groups {
         let mut own = 0;

@@ -5,7 +5,7 @@
 //! the program runs, and each depth is code of another order. The first ones are written down, as
 //! copies of the function; where a program goes deeper it stops with E0602.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use super::{Host, for_each_inst, is_request};
 use crate::host::{Block, HostArg, HostDef, HostInst, HostKind, Intrinsic};
@@ -33,7 +33,7 @@ impl Host<'_> {
         };
         let mut function = function.clone();
         function.name = self.unique(&format!("{}.deeper", name.as_str()));
-        function.body = self.renumbered(&function.body, &mut HashMap::new());
+        function.body = self.renumbered(&function.body, &mut HashMap::default());
         if depth >= MAX_DEPTH {
             self.stop_at_requests(&mut function.body);
         }

@@ -1,6 +1,6 @@
 //! Tangents of straight-line host code.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::Host;
 use crate::ad::fault::{Fault, R};
@@ -33,15 +33,15 @@ pub(super) struct Dual<'h, 'a> {
 
 impl<'h, 'a> Dual<'h, 'a> {
     pub(super) fn new(host: &'h mut Host<'a>, loc: Loc) -> Dual<'h, 'a> {
-        let (copies, tangents) = (HashMap::new(), HashMap::new());
+        let (copies, tangents) = (HashMap::default(), HashMap::default());
         Dual {
             host,
             copies,
             tangents,
-            rounded: HashSet::new(),
+            rounded: HashSet::default(),
             seed: None,
             defined: None,
-            still: HashSet::new(),
+            still: HashSet::default(),
             copying: false,
             quiet: false,
             out: Vec::new(),

@@ -5,7 +5,7 @@
 //! is followed by its identity and what it captured; one of unknown identity may be any of its type
 //! in the program.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::rc::Rc;
 
 use super::Host;
@@ -73,7 +73,7 @@ pub(super) fn check_rule(host: &Host<'_>, function: &HostFn, rule: &HostRule) ->
             false => Degree::Free,
         };
     let given = params.iter().enumerate().map(degree).map(Known::Degree).collect();
-    let (values, types, known) = (HashMap::new(), HashMap::new(), HashMap::new());
+    let (values, types, known) = (HashMap::default(), HashMap::default(), HashMap::default());
     let mut check = Check { host, values, types, known };
     let gives = check.call(&rule.function, given, found.loc)?;
     match gives.iter().any(|known| known.degree() == Degree::Free) {

@@ -41,7 +41,7 @@ mod tensors;
 mod values;
 mod watched;
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use einlang_source::{Diagnostics, FileId, Span};
 
@@ -114,7 +114,7 @@ struct Host<'a> {
 
 impl<'a> Host<'a> {
     fn new(program: &'a mut Program) -> Host<'a> {
-        let mut types = HashMap::new();
+        let mut types = HashMap::default();
         for function in &program.functions {
             collect_types(&function.body, &mut types);
         }
@@ -126,19 +126,19 @@ impl<'a> Host<'a> {
             program,
             next,
             types,
-            duals: HashMap::new(),
-            quiet: HashMap::new(),
-            pairs: HashMap::new(),
-            patterns: HashMap::new(),
-            slices: HashMap::new(),
-            runs: HashMap::new(),
-            origins: HashMap::new(),
-            ops: HashMap::new(),
+            duals: HashMap::default(),
+            quiet: HashMap::default(),
+            pairs: HashMap::default(),
+            patterns: HashMap::default(),
+            slices: HashMap::default(),
+            runs: HashMap::default(),
+            origins: HashMap::default(),
+            ops: HashMap::default(),
             names,
-            expanding: HashSet::new(),
+            expanding: HashSet::default(),
             open: Vec::new(),
-            deeper: HashMap::new(),
-            written: HashMap::new(),
+            deeper: HashMap::default(),
+            written: HashMap::default(),
         }
     }
 
@@ -195,7 +195,7 @@ impl<'a> Host<'a> {
 
     /// Whether values of a type hold floats, and so have tangents.
     fn carries(&self, ty: &HostType) -> bool {
-        self.carries_within(ty, &mut HashSet::new())
+        self.carries_within(ty, &mut HashSet::default())
     }
 
     fn carries_within(&self, ty: &HostType, open: &mut HashSet<Ident>) -> bool {

@@ -1,7 +1,7 @@
 //! Functions that compute the same as others and print nothing: what a request evaluates once more
 //! is not seen twice. A function that has no effects is its own quiet one.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use super::dual::Dual;
 use super::{Host, for_each_inst};
@@ -40,7 +40,7 @@ impl Host<'_> {
 
     /// Whether calling a function prints, or does something else to the world.
     pub(super) fn is_noisy(&self, name: &Ident) -> bool {
-        let (mut open, mut seen) = (vec![name.clone()], HashSet::new());
+        let (mut open, mut seen) = (vec![name.clone()], HashSet::default());
         let mut noisy = false;
         while let Some(next) = open.pop() {
             if noisy || !seen.insert(next.clone()) {

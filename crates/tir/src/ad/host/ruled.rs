@@ -8,7 +8,7 @@
 //! The value keeps its rule, and the rule is a function like any other, so both can be
 //! differentiated again.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use super::dual::Dual;
 use super::linear::{Trouble, check_rule};
@@ -258,14 +258,14 @@ impl Dual<'_, '_> {
 
 /// Forgets the rules; those that nothing calls go, with the modules that only they run.
 pub(super) fn drop_rules(program: &mut Program) {
-    let mut rules: HashSet<Ident> = HashSet::new();
+    let mut rules: HashSet<Ident> = HashSet::default();
     for function in &mut program.functions {
         rules.extend(function.rule.take().map(|rule| rule.function));
     }
     if rules.is_empty() {
         return;
     }
-    let mut called: HashSet<Ident> = HashSet::new();
+    let mut called: HashSet<Ident> = HashSet::default();
     for function in program.functions.iter().filter(|f| !rules.contains(&f.name)) {
         for_each_inst(&function.body, &mut |inst| {
             if let HostKind::Call(name, _) | HostKind::Closure(name, _) = &inst.kind {
@@ -287,7 +287,7 @@ pub(super) fn drop_rules(program: &mut Program) {
             }
         });
     };
-    let (mut gone, mut kept) = (HashSet::new(), HashSet::new());
+    let (mut gone, mut kept) = (HashSet::default(), HashSet::default());
     program.functions.retain(|function| {
         let goes = rules.contains(&function.name) && !called.contains(&function.name);
         runs(function, if goes { &mut gone } else { &mut kept });

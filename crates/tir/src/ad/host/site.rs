@@ -1,6 +1,6 @@
 //! One request: what lies between the parameter and the target in the function around it.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use super::dual::Dual;
 use super::{Host, for_each_inst, is_request, uses};
@@ -194,7 +194,7 @@ fn follow(
     out.defined = Some((by.copies.clone(), seed.clone()));
     let Some(start) = start else { return Err(Fault::unsupported("this value", loc)) };
     let needed = needed(&past[start..], of);
-    let mut unknown: HashSet<u32> = HashSet::new();
+    let mut unknown: HashSet<u32> = HashSet::default();
     for (at, step) in past[start..].iter().enumerate() {
         let is_active = |number: &u32| out.tangents.contains_key(number);
         match step {
@@ -237,7 +237,7 @@ fn follow(
 
 /// The values that the target is made of.
 fn needed(past: &[Step], of: &HostArg) -> HashSet<u32> {
-    let mut needed = HashSet::new();
+    let mut needed = HashSet::default();
     if let HostArg::Value(number) = of {
         needed.insert(*number);
     }

@@ -1,7 +1,7 @@
 //! Tangents of tensor code and of scalar operations: modules whose outputs are products of
 //! Jacobians with tangents.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 use super::Host;
 use super::dual::Dual;

@@ -1,6 +1,6 @@
 //! The binding that is made of what is moved.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use std::rc::Rc;
 
 use einlang_index::{Domain, Result, Var};
@@ -161,7 +161,7 @@ impl Lift<'_> {
     /// Puts what it needs in front of a body.
     fn body(&mut self, body: &mut Region, plan: &Plan, mut start: Substitution) -> Result<()> {
         let mut insts = Vec::with_capacity(plan.sites.len() + body.insts.len());
-        self.copy(&plan.sites, &mut HashSet::new(), &mut start, &mut insts)?;
+        self.copy(&plan.sites, &mut HashSet::default(), &mut start, &mut insts)?;
         start.region(body)?;
         insts.append(&mut body.insts);
         body.insts = insts;
@@ -185,7 +185,7 @@ impl Lift<'_> {
         }
         let mut insts = Vec::new();
         let mut levels = Vec::with_capacity(plan.under.len());
-        let mut copied = HashSet::new();
+        let mut copied = HashSet::default();
         for Under { condition, holds, sites } in &plan.under {
             self.copy(sites, &mut copied, &mut start, &mut insts)?;
             let mut condition = condition.clone();

@@ -35,7 +35,8 @@ mod scope;
 mod share;
 mod walk;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeSet;
 
 use einlang_index::{Facts, Var};
 use einlang_source::Diagnostics;
@@ -53,7 +54,7 @@ pub fn lift_locals(module: &mut Module, _: &Ctx) -> Result<(), Diagnostics> {
     let groups = std::mem::take(&mut module.groups);
     let mut functions = std::mem::take(&mut module.functions);
     let mut names: BTreeSet<Ident> = module.tensor_names();
-    let mut derived = HashSet::new();
+    let mut derived = HashSet::default();
     let regions = functions.iter().map(|function| &function.body);
     for region in regions.chain(groups.iter().flat_map(Group::regions)) {
         region.for_each_region(&mut |region| names.extend(region.tensor_params().cloned()));
@@ -61,7 +62,7 @@ pub fn lift_locals(module: &mut Module, _: &Ctx) -> Result<(), Diagnostics> {
     }
     names.extend(groups.iter().flat_map(|g| &g.bindings).map(|b| b.name.clone()));
     let facts = module.facts();
-    let (settled, same) = (HashMap::new(), HashMap::new());
+    let (settled, same) = (HashMap::default(), HashMap::default());
     let mut lift = Lift { module, names, facts, derived, settled, same };
     for function in &mut functions {
         lift.inside(&mut function.body);

@@ -1,6 +1,6 @@
 //! Reads of what was moved: they get the indices in front of their subscripts.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use einlang_index::{Quasi, Var};
 

@@ -1,6 +1,7 @@
 //! What is around an instruction, and what the instruction needs of it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use einlang_index::{Domain, Quasi, Result, Var, VarKind};
@@ -85,11 +86,11 @@ impl Scope {
             open,
             name: name.clone(),
             handed: Substitution::default(),
-            origins: HashMap::new(),
-            unbounded: HashSet::new(),
-            ranges: HashMap::new(),
-            tensors: HashSet::new(),
-            lengths: HashSet::new(),
+            origins: HashMap::default(),
+            unbounded: HashSet::default(),
+            ranges: HashMap::default(),
+            tensors: HashSet::default(),
+            lengths: HashSet::default(),
             n_sites: 0,
         }
     }
