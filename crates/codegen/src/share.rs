@@ -5,7 +5,7 @@
 //! when the objects are linked.
 
 use inkwell::module::{Linkage, Module};
-use inkwell::values::FunctionValue;
+use inkwell::values::{CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue};
 
 use crate::jit::ENTRY;
 use crate::optimise::{is_left_as_it_is, n_instructions};
@@ -14,11 +14,11 @@ use crate::tiers::Quality;
 /// Kernels of fewer instructions are compiled by one thread.
 pub(crate) const LARGE: usize = 4000;
 
+/// How many times longer than others instructions take that have vectors, where code is made quickly.
+const VECTOR: usize = 2;
+
 /// How many times quicker functions are that are translated as they are.
 const QUICK: usize = 6;
-
-/// The same in code that is made quickly: there they have no vectors, and few instructions are left after passes.
-const QUICK_IN_QUICK: usize = 4;
 
 /// The time for a longer function grows with the square of its length.
 const LONG: usize = 6000;
@@ -26,14 +26,6 @@ const LONG: usize = 6000;
 /// How many instructions a module has, where each costs the usual time.
 pub(crate) fn n_instructions_of(module: &Module<'_>) -> usize {
     module.get_functions().map(cost).sum()
-}
-
-/// How many instructions cost as much as a function that is made quickly.
-fn quick_cost(function: FunctionValue<'_>) -> usize {
-    match is_left_as_it_is(function) {
-        true => n_instructions(function) / QUICK_IN_QUICK,
-        false => n_instructions(function),
-    }
 }
 
 /// How many instructions cost as much as a function.
@@ -45,6 +37,30 @@ fn cost(function: FunctionValue<'_>) -> usize {
             n.saturating_mul(n.max(LONG)) / LONG
         }
     }
+}
+
+/// The same for code that is made quickly. Its passes leave few loads and stores, and inline formulas; vectors are
+/// translated slowly.
+fn quick_cost(function: FunctionValue<'_>) -> usize {
+    let blocks = function.get_basic_blocks();
+    let all = blocks.iter().flat_map(|block| block.get_instructions());
+    let cost = all.map(|instruction| match instruction.get_opcode() {
+        InstructionOpcode::Alloca
+        | InstructionOpcode::Load
+        | InstructionOpcode::Store
+        | InstructionOpcode::GetElementPtr => 0,
+        InstructionOpcode::Call => VECTOR * (1 + called(instruction).map_or(0, n_instructions)),
+        _ if instruction.get_type().is_vector_type() => VECTOR,
+        _ => 1,
+    });
+    cost.sum()
+}
+
+/// The formula that an instruction calls.
+fn called(instruction: InstructionValue<'_>) -> Option<FunctionValue<'_>> {
+    let called = CallSiteValue::try_from(instruction).ok()?.get_called_fn_value()?;
+    let is_formula = called.count_basic_blocks() > 0 && piece_name(called).is_none();
+    is_formula.then_some(called)
 }
 
 /// The shares of a module: the names of the functions that belong together. The function of the kernel is in

@@ -3,7 +3,7 @@
 //! What LLVM does takes longer than in proportion to the size of a function, and nests often do the same
 //! with other tensors: the gates of a cell, the parts of a gradient. So a large kernel is cut at its free
 //! loops, and at folds that run once. A piece is called with what it uses of its surroundings, and nests of the same pattern have one.
-//! A piece that is itself as large as a large kernel is cut further.
+//! A piece that is itself large is cut further.
 //! What is left is mostly calls and memory; where no loop of it computes anything, it needs no passes.
 //!
 //! Invariant: which loops are pieces depends on the loop IR alone, and changes nothing of what they compute.
@@ -29,17 +29,20 @@ use crate::optimise::leave_as_it_is;
 /// A kernel of fewer statements is one function.
 const LARGE: usize = 400;
 
+/// A piece of fewer statements is one function.
+const LARGE_PIECE: usize = 200;
+
 /// A single loop of fewer statements is no piece where it runs again and again.
 const LEAST: usize = 12;
 
 /// Whether a kernel has pieces.
 pub(crate) fn is_large(kernel: &Kernel) -> bool {
-    has_pieces(&kernel.body)
+    weight(&kernel.body, 1) >= LARGE
 }
 
-/// Whether the loops of a block may be pieces.
+/// Whether the loops of a piece may be pieces.
 fn has_pieces(block: &Block) -> bool {
-    weight(block, 1) >= LARGE
+    weight(block, 1) >= LARGE_PIECE
 }
 
 /// The loops of one function.
