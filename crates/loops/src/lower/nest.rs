@@ -103,8 +103,11 @@ impl Lower<'_> {
         let plain = open.is_none() && !down && rounds.tile.is_none();
         let first = if plain { first_round(&inside, var, &self.context) } else { None };
         let parts = first.map(|first| divided(&inside, var, first, &self.context)).transpose()?;
+        let n_loops = self.loops.len() + 1;
+        let is_nest =
+            |statement: &Statement| group.bindings[statement.binding].axes.len() > n_loops;
         let Some((first, (of_first, others))) =
-            first.zip(parts).filter(|(_, parts)| is_short(parts))
+            first.zip(parts).filter(|(_, parts)| is_short(parts, &is_nest))
         else {
             let done = self.rounds(group, rounds, (var, down), inside, open, out);
             self.tiles.truncate(n_tiles);

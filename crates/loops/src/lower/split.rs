@@ -1,13 +1,14 @@
 //! The first round of a loop is lowered apart where it is that of base clauses: then neither it nor
-//! the other rounds ask which clauses they have. Where many clauses have points in both, the code would be
+//! the other rounds ask which clauses they have. Where many clauses have nests of loops in both, the code would be
 //! twice as long for nothing: a round of so many takes longer than to ask.
 
 use einlang_index::{Affine, Constraint, Domain, Set, Var};
+use einlang_tir::order::Statement;
 
 use super::Result;
 use super::nest::Domains;
 
-/// The most clauses that are lowered twice.
+/// The most nests that are lowered twice.
 const MOST_TWICE: usize = 4;
 
 /// The round of the clauses that have one only, if there are others.
@@ -73,9 +74,12 @@ pub(super) fn divided(
     Ok((of_first, others))
 }
 
-/// Whether few clauses have points both in the first round and in others.
-pub(super) fn is_short((of_first, others): &(Domains, Domains)) -> bool {
+/// Whether few clauses that are nests have points both in the first round and in others.
+pub(super) fn is_short(
+    (of_first, others): &(Domains, Domains),
+    is_nest: &dyn Fn(&Statement) -> bool,
+) -> bool {
     let some = |domain: Option<&Domain>| domain.is_some_and(|domain| !domain.sets().is_empty());
-    let twice = |statement| some(of_first.get(statement)) && some(others.get(statement));
-    of_first.keys().filter(|statement| twice(statement)).count() <= MOST_TWICE
+    let twice = |of: &&Statement| some(of_first.get(of)) && some(others.get(of)) && is_nest(of);
+    of_first.keys().filter(twice).count() <= MOST_TWICE
 }
