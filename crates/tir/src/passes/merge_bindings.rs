@@ -4,8 +4,8 @@
 //! a copy of what it needs. Bindings of one place in the source whose clauses are the same but for names
 //! become one, the first, in the order of the groups, so that what reads two copies reads one and can be
 //! merged in turn. The first may be one of several that are defined together. What cannot stop the program may
-//! be of different places. What leaves the module keeps its name, and so does what a symbol takes its value
-//! from.
+//! be of different places. What is a copy of another tensor is that one: the adjoint of a term is that of its
+//! sum. What leaves the module keeps its name, and so does what a symbol takes its value from.
 //!
 //! Runs after the derivatives: before, two tensors with equal values are still different parameters.
 
@@ -14,6 +14,7 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use einlang_source::{Diagnostics, Span};
 
 use super::Ctx;
+use super::copies::original_of;
 use crate::fresh::Fresh;
 use crate::module::{Group, Module, SymbolSource};
 use crate::region::{Arg, InstKind, Region, Start};
@@ -29,6 +30,7 @@ pub fn merge_bindings(module: &mut Module, ctx: &Ctx) -> Result<(), Diagnostics>
     }));
     let mut first: HashMap<(Group, Vec<Option<Span>>), Vec<Ident>> = HashMap::default();
     let mut merged = Substitution::default();
+    let facts = module.facts();
     let mut kept = Vec::with_capacity(module.groups.len());
     for mut group in std::mem::take(&mut module.groups) {
         // Only names of tensors are replaced, which no index can overflow at.
@@ -41,8 +43,13 @@ pub fn merge_bindings(module: &mut Module, ctx: &Ctx) -> Result<(), Diagnostics>
             continue;
         };
         let names: Vec<Ident> = group.bindings.iter().map(|b| b.name.clone()).collect();
+        let stays = names.iter().any(|name| named.contains(name));
+        if let (false, Some(original)) = (stays, original_of(&group, &kept, &facts)) {
+            merged.tensors.extend(names.into_iter().map(|name| (name, original.clone())));
+            continue;
+        }
         match first.get(&key) {
-            Some(same) if !names.iter().any(|name| named.contains(name)) => {
+            Some(same) if !stays => {
                 merged.tensors.extend(names.into_iter().zip(same.iter().cloned()));
             }
             Some(_) => kept.push(group),

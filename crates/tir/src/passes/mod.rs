@@ -4,6 +4,7 @@
 //! folder of its fixtures. It rejects a program with diagnostics; it never leaves a module broken:
 //! in debug builds and tests the verifier runs after each pass.
 
+mod copies;
 mod fold_constants;
 mod inline_calls;
 mod lift_locals;
