@@ -41,7 +41,6 @@ mod team;
 mod tiers;
 mod timed;
 
-use rustc_hash::FxHashMap as HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,6 +54,7 @@ use einlang_loops::ir::Kernel;
 use einlang_runtime::cache::Cache;
 use einlang_runtime::pool::{Pool, ThreadCosts, n_processors};
 use inkwell::context::Context;
+use rustc_hash::FxHashMap as HashMap;
 
 use self::jit::{ENTRY, Session};
 use self::later::Later;

@@ -7,7 +7,6 @@
 
 #![allow(unsafe_code)]
 
-use rustc_hash::FxHashMap as HashMap;
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -15,6 +14,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use einlang_interp::native::{Limits, apply_to_bits};
 use einlang_runtime::pool::Team;
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::frame::{self, Frame, Part, Services, Tables};
 

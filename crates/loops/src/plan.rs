@@ -1,11 +1,11 @@
 //! A module on its way to machines: passes, schedule, loop IR, as one list.
 
-use rustc_hash::FxHashSet as HashSet;
 use std::thread;
 
 use einlang_tir::module::{Axis, Group, Module};
 use einlang_tir::passes::{Ctx, PASSES, Stopped, run_passes};
 use einlang_tir::types::Ident;
+use rustc_hash::FxHashSet as HashSet;
 
 use crate::checkpoint::Checkpoint;
 use crate::decide::{

@@ -5,11 +5,10 @@
 //! is assumed of the order inside: whether the nest is legal is asked of the dependences between all
 //! clauses.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_tir::module::{Binding, Group, Module};
 use einlang_tir::region::InstKind;
 use einlang_tir::types::Ident;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use crate::decide::whole_uses;
 use crate::schedule::{GroupSchedule, Schedule};

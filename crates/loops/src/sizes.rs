@@ -8,11 +8,10 @@
 //! Invariant: the checks stay, and nothing but checks is done before they hold. Only shapes of inputs are
 //! replaced, for other sizes may not be known that early.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{Quasi, Var};
 use einlang_tir::module::{Module, Relation, SymbolSource};
 use einlang_tir::substitute::Substitution;
+use rustc_hash::FxHashMap as HashMap;
 
 /// Replaces sizes by those that checks say they are.
 pub(crate) fn unify_sizes(module: &mut Module) {

@@ -6,10 +6,10 @@
 //! *canonical* copy has the same binders whatever the original had, so that two groups are the same
 //! computation if their canonical copies are equal.
 
-use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeSet;
 
 use einlang_index::{Result, Var, VarKind};
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::module::{Group, Module, Symbol, SymbolSource};
 use crate::region::{

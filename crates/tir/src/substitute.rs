@@ -2,9 +2,8 @@
 //!
 //! Binders are identities, so nothing can be captured and no scope is kept.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{Affine, Domain, Quasi, Result, Set, Var};
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::module::Group;
 use crate::region::{Arg, Combiner, Def, Inst, InstKind, Over, Place, Region, Subscript};

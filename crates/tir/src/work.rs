@@ -3,11 +3,11 @@
 //! Points are counted exactly where extents are numbers, or entry checks say that they are. Other
 //! extents stay symbols, and a domain then counts as the box around it: an upper bound.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeMap;
 use std::fmt;
 
 use einlang_index::{Affine, Domain, Var};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use crate::module::{Binding, Module, Relation};
 use crate::op::Op;

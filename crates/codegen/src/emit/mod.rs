@@ -45,8 +45,6 @@ mod taken;
 mod team;
 mod wave;
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::Var;
 use einlang_loops::ir::{Block, Kernel, Loop, Operand, Role, Stmt};
 use einlang_tir::constant::Const;
@@ -59,6 +57,7 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::types::{BasicTypeEnum, IntType};
 use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
+use rustc_hash::FxHashMap as HashMap;
 
 use self::memory::Slots;
 pub(crate) use self::piece::is_large;

@@ -8,7 +8,6 @@
 //!
 //! Invariant: which loops are pieces depends on the loop IR alone, and changes nothing of what they compute.
 
-use rustc_hash::FxHashMap as HashMap;
 use std::borrow::Cow;
 
 use einlang_index::{Affine, Var, VarKind};
@@ -19,6 +18,7 @@ use einlang_loops::ir::{
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{FunctionValue, PointerValue};
+use rustc_hash::FxHashMap as HashMap;
 
 use super::estimate::weight;
 use super::team::{Given, Part};

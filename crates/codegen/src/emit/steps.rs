@@ -4,11 +4,10 @@
 //! room for instructions reaches: the fewer a step has, the farther that is. What steps read one after the other lies
 //! one after the other in memory, and is asked for long before it is needed.
 
-use rustc_hash::FxHashSet as HashSet;
-
 use einlang_index::{Quasi, Var};
 use einlang_loops::ir::{Access, Loop, Role, Stmt, Subscript};
 use einlang_loops::schedule::Layout;
+use rustc_hash::FxHashSet as HashSet;
 
 use super::{Emit, Result};
 

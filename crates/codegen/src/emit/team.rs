@@ -5,8 +5,6 @@
 //! the same code for all. The surroundings decide by the amount of work, which is estimated before,
 //! how many threads there are; one thread calls the same function.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::Var;
 use einlang_loops::ir::{Block, Loop, Stmt, Uses, each_stmt};
 use einlang_tir::region::Value;
@@ -15,6 +13,7 @@ use inkwell::attributes::AttributeLoc;
 use inkwell::module::Linkage;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
+use rustc_hash::FxHashMap as HashMap;
 
 use super::{Emit, Refused, Result};
 use crate::frame::Field;

@@ -6,7 +6,6 @@
 //! where it is made. What spreads smaller tensors over more points, such as all sums of two elements,
 //! is computed again where it is read: that takes less time than to store and to load it.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeSet;
 
 use einlang_index::{Quasi, Var};
@@ -15,6 +14,7 @@ use einlang_tir::module::{Binding, Group, Module, SymbolSource};
 use einlang_tir::op::Op;
 use einlang_tir::region::{Arg, InstKind, Region, Subscript};
 use einlang_tir::types::Ident;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::work::is_slow;
 use crate::schedule::{Compute, Schedule};

@@ -8,8 +8,6 @@
 //! Invariant: every point has the value that it had, to the bit; clauses stay disjoint and cover what they
 //! covered.
 
-use rustc_hash::FxHashSet as HashSet;
-
 use einlang_index::{Constraint, Domain, Facts, Set, Var, VarKind};
 use einlang_tir::constant::Const;
 use einlang_tir::fresh::Fresh;
@@ -18,6 +16,7 @@ use einlang_tir::order::Known;
 use einlang_tir::passes::{Ctx, fold_constants, simplify};
 use einlang_tir::region::{Arg, Inst, InstKind, Reduction, Region, Start};
 use einlang_tir::types::Ident;
+use rustc_hash::FxHashSet as HashSet;
 
 use super::work::is_slow;
 use super::{Storage, decide_order, reads_itself_by_data};

@@ -6,11 +6,10 @@
 //!
 //! Invariant: only where something is computed changes, and what is kept of it.
 
-use rustc_hash::FxHashSet as HashSet;
-
 use einlang_tir::module::{Binding, Group, Module};
 use einlang_tir::region::InstKind;
 use einlang_tir::types::Ident;
+use rustc_hash::FxHashSet as HashSet;
 
 use super::fuse::statements;
 use super::roles::free_axes_in;

@@ -6,7 +6,6 @@
 //! Invariant: values stay what they are, to the bit. Only operations that cannot trap and reads that were
 //! proved are moved, at points where the clause computed them.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeSet;
 
 use einlang_index::{Quasi, Var, VarKind};
@@ -15,6 +14,7 @@ use einlang_tir::module::{Axis, Binding, Clause, Group, Module};
 use einlang_tir::passes::{Ctx, merge_bindings};
 use einlang_tir::region::{Arg, Def, Inst, InstKind, Place, Read, Region, Subscript, Value};
 use einlang_tir::types::Ident;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::reads_itself_by_data;
 use super::work::is_slow;

@@ -8,13 +8,13 @@
 //! Invariant: the bindings, their clauses and all values stay what they are; only which group a
 //! binding belongs to changes, and only where windows for all its tensors were proved.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeSet;
 
 use einlang_index::Facts;
 use einlang_tir::module::{Binding, Group, Module};
 use einlang_tir::region::InstKind;
 use einlang_tir::types::Ident;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::at_reads::needed_by_outputs;
 use super::contractions::loses_tile;

@@ -4,11 +4,11 @@
 //! made for some sizes is right for all others, and gives the same bits. All long axes are equally long, so that
 //! plans can be kept for later calls.
 
-use rustc_hash::FxHashMap as HashMap;
 use std::cell::Cell;
 
 use einlang_index::{Quasi, Var};
 use einlang_tir::module::{Module, SymbolSource};
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::threads::MOST_ON_STACK;
 

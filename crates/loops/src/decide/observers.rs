@@ -1,11 +1,10 @@
 //! Who reads what: the reads of tensors from outside of their groups, with the points at which they happen.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_index::{Domain, Facts, Quasi};
 use einlang_tir::module::{Group, Module, SymbolSource};
 use einlang_tir::region::{InstKind, Read, Region};
 use einlang_tir::types::Ident;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::at_reads::whole_uses;
 use super::extremes::Extremes;

@@ -10,13 +10,12 @@
 //! loops around such a group. Invariant: values stay what they are; what is proposed was proved like a
 //! schedule from a file.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_index::{Constraint, Facts, Quasi, Var};
 use einlang_tir::module::{Binding, Group, Module, SymbolSource};
 use einlang_tir::order::{Form, Statement};
 use einlang_tir::region::{InstKind, Read, Subscript};
 use einlang_tir::types::Ident;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::at_reads::{needed_by_outputs, whole_uses};
 use super::cost::VECTOR;

@@ -11,13 +11,12 @@
 //! Invariant: where products are fused follows from the clauses of the module alone, not from the order
 //! in which they run nor from what runs beside them.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_tir::module::{Group, Module, Supply};
 use einlang_tir::op::Op;
 use einlang_tir::order::Statement;
 use einlang_tir::region::{Arg, Combiner, Def, Inst, InstKind, Reduction, Region};
 use einlang_tir::types::{Elem, Ident};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use crate::schedule::{Compute, Fma, Nest, Role, Schedule};
 

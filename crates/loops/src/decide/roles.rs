@@ -8,10 +8,9 @@
 //! Invariant: only the order of points that are free and the association of sums in lanes change, and
 //! both depend on the module alone, never on the extents of a run.
 
-use rustc_hash::FxHashSet as HashSet;
-
 use einlang_tir::module::{Binding, Group, Module};
 use einlang_tir::order::{Form, Statement, dependences};
+use rustc_hash::FxHashSet as HashSet;
 
 use super::batches::run_batches;
 use super::cost::{

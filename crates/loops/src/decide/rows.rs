@@ -9,13 +9,12 @@
 //! [`join_rows`] decides which tensors belong together and makes them one group; [`run_rows`] puts the
 //! loops around such a group. Invariant: what is proposed was proved like a schedule from a file.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_index::Var;
 use einlang_tir::module::{Axis, Binding, Group, Module, SymbolSource};
 use einlang_tir::order::{Form, Statement};
 use einlang_tir::region::{InstKind, Place, Region, Subscript};
 use einlang_tir::types::Ident;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::at_reads::{compute_at_reads, whole_uses};
 use super::cost::ROWS_TOGETHER;

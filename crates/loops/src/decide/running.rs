@@ -9,8 +9,6 @@
 //! of terms changes and an extremum does not depend on that. If the recurrence would not get a window, the
 //! module stays as it is.
 
-use rustc_hash::FxHashSet as HashSet;
-
 use einlang_index::{Affine, Constraint, Domain, Facts, Quasi, Set, Var, VarKind};
 use einlang_tir::module::{Axis, Binding, Clause, Module};
 use einlang_tir::op::Op;
@@ -19,6 +17,7 @@ use einlang_tir::region::{
     Arg, Combiner, Def, Inst, InstKind, Place, Read, Reduction, Region, Start, Subscript,
 };
 use einlang_tir::types::Ident;
+use rustc_hash::FxHashSet as HashSet;
 
 use super::at_reads::kept;
 use super::fuse::statements;

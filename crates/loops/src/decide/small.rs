@@ -9,11 +9,10 @@
 //!
 //! Invariant: neither the order nor the association of anything depends on the sizes.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::Var;
 use einlang_tir::module::{Binding, Group, Module};
 use einlang_tir::order::{Form, Statement, dependences};
+use rustc_hash::FxHashMap as HashMap;
 
 use super::known::Sizes;
 use super::stream::BLOCK;

@@ -4,12 +4,11 @@
 //! that is loaded serves all of them. What changes with the lanes and not with the rows is copied into
 //! panels first, where that makes its lanes lie next to each other; the copy costs each element once.
 
-use rustc_hash::FxHashSet as HashSet;
-
 use einlang_index::{Facts, Quasi, Var, VarKind, Vars};
 use einlang_tir::module::{Binding, Group, Module};
 use einlang_tir::order::{Form, Statement};
 use einlang_tir::types::Ident;
+use rustc_hash::FxHashSet as HashSet;
 
 use super::cost::{
     AHEAD, BLOCK_OF_TERMS, CACHED_ROWS, CACHED_ROWS_OF_BLOCKS, FEW_ROWS, MOST_FOLDS, SHORT_ROW,

@@ -9,8 +9,6 @@
 //! Invariant: every point has the value that it had but for the association of its sums. Nothing is read
 //! that was not proved to exist, nothing may trap, and points of the group itself are never read.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{Constraint, Domain, Facts, Quasi, Set, Var};
 use einlang_tir::constant::Const;
 use einlang_tir::module::{Clause, Group, Module, Supply};
@@ -20,6 +18,7 @@ use einlang_tir::region::{
     Arg, Combiner, Def, Inst, InstKind, Read, Reduction, Region, Start, Subscript, Value,
 };
 use einlang_tir::types::{Elem, Ident};
+use rustc_hash::FxHashMap as HashMap;
 
 /// Widens the sums of a module.
 pub fn widen_sums(mut module: Module, ctx: &Ctx) -> Module {

@@ -3,8 +3,6 @@
 //! Tensors that are computed where they are read are followed, their subscripts in terms of the
 //! clause's own indices. This is what costs are estimated from; nothing is proved here.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_index::{Affine, Quasi, Var};
 use einlang_tir::module::{Binding, Clause, Module};
 use einlang_tir::op::Op;
@@ -12,6 +10,7 @@ use einlang_tir::region::{
     Combiner, Def, Inst, InstKind, Read, Reduction, Region, Start, Subscript,
 };
 use einlang_tir::types::{Elem, Ident};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::cost::{BLOCK_OF_TERMS, PARTS};
 use crate::schedule::{Compute, Schedule};

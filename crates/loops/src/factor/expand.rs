@@ -3,7 +3,6 @@
 //! Sums inside the sum are opened, and so are bindings of which nothing else is read. Whatever else a term
 //! is made of is a factor, which is computed as it stands.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeSet;
 
 use einlang_index::{Constraint, Quasi, Var, VarKind};
@@ -12,6 +11,7 @@ use einlang_tir::module::{Binding, Clause, Module};
 use einlang_tir::op::Op;
 use einlang_tir::region::{Arg, Inst, InstKind, Read, Reduction, Region, Subscript, Value};
 use einlang_tir::types::Ident;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::size::Sizes;
 use super::{as_sum, is_open, reads};

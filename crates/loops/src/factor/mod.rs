@@ -23,7 +23,6 @@ mod choose;
 mod expand;
 mod size;
 
-use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeSet;
 
 use einlang_tir::module::{Binding, Clause, Group, Module};
@@ -32,6 +31,7 @@ use einlang_tir::passes::Ctx;
 use einlang_tir::region::{Arg, Combiner, Inst, InstKind, Reduction, Region, Start};
 use einlang_tir::substitute::Substitution;
 use einlang_tir::types::{Elem, Ident};
+use rustc_hash::FxHashMap as HashMap;
 
 use self::build::Build;
 use self::choose::{Order, choose};

@@ -1,9 +1,8 @@
 //! How much work an order is. Sizes that are no numbers of the program are all alike: an order that
 //! depended on the sizes of a call would let the results of the next one depend on it.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{Constraint, Quasi, Set, Var};
+use rustc_hash::FxHashMap as HashMap;
 
 /// A size that the program does not say.
 const USUAL: f64 = 64.0;

@@ -4,13 +4,12 @@
 //! counted before a trajectory gets any, so nothing is lost but what comes before it; an open axis is
 //! counted while it grows.
 
-use rustc_hash::FxHashSet as HashSet;
-
 use einlang_index::Quasi;
 use einlang_tir::constant::Const;
 use einlang_tir::op::Op;
 use einlang_tir::region::Value;
 use einlang_tir::types::{Elem, Ident};
+use rustc_hash::FxHashSet as HashSet;
 
 use super::rewrite::next_value_of;
 use crate::checkpoint::OVER_BUDGET;

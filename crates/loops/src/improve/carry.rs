@@ -7,10 +7,9 @@
 //! Invariant: the scalar is what the load would have given: the loop stores to that buffer at one place
 //! only, once in every round.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{MinMax, Quasi, Var};
 use einlang_tir::region::Value;
+use rustc_hash::FxHashMap as HashMap;
 
 use super::rewrite::{Changes, blocks, next_value_of};
 use crate::ir::{

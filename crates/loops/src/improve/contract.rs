@@ -6,13 +6,12 @@
 //! after the other: an association by positions alone. A schedule with `chains` asks for that in lanes
 //! only, for all sums of floats there: lanes are what hides how long each addition takes.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{MinMax, Quasi, Var, Vars};
 use einlang_tir::constant::Const;
 use einlang_tir::op::Op;
 use einlang_tir::region::Value;
 use einlang_tir::types::Elem;
+use rustc_hash::FxHashMap as HashMap;
 
 use super::rewrite::{blocks, next_value_of, uses};
 use crate::ir::{Block, Combine, Fold, FoldStart, Kernel, Operand, Range, Role, Stmt};

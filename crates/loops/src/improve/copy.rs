@@ -1,9 +1,8 @@
 //! Copies of statements for another value of an index: new values, new names for what they bind.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{Domain, MinMax, Quasi, Var, Vars};
 use einlang_tir::region::Value;
+use rustc_hash::FxHashMap as HashMap;
 
 use super::rewrite::{blocks, own_operands};
 use crate::ir::{Block, Combine, Condition, Operand, Range, Stmt, Subscript};

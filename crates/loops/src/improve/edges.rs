@@ -5,9 +5,8 @@
 //!
 //! Invariant: the rounds are the same, in the same order.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{MinMax, Quasi, Var, Vars};
+use rustc_hash::FxHashMap as HashMap;
 
 use super::copy::Copy;
 use super::rewrite::{blocks, next_value_of, own_operands};

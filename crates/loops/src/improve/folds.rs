@@ -7,9 +7,8 @@
 //!
 //! Invariant: every state is combined with the same terms in the same order as before.
 
-use rustc_hash::FxHashSet as HashSet;
-
 use einlang_index::{Quasi, Vars};
+use rustc_hash::FxHashSet as HashSet;
 
 use super::copy::Copy;
 use super::jam::{joined, with_block};

@@ -1,8 +1,7 @@
 //! Visiting the operands of statements, and numbers for new values.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_index::Var;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use crate::ir::{
     Block, BufferId, Combine, Condition, Fold, FoldStart, Kernel, Operand, Stmt, Subscript,

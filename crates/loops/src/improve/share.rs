@@ -8,11 +8,10 @@
 //! Invariant: a shared operation or load had the same operands and the same memory, so it gives the
 //! same bits and traps where the first one would have.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{MinMax, Quasi, Var};
 use einlang_tir::op::Op;
 use einlang_tir::types::Elem;
+use rustc_hash::FxHashMap as HashMap;
 
 use super::rewrite::{Changes, own_operands};
 use crate::ir::{

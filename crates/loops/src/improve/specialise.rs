@@ -4,9 +4,8 @@
 //! so that whoever runs it runs one without expectations instead. Then it binds every size that is known to its
 //! number and looks at the shapes of the inputs again: loops over such sizes have constant bounds from there on.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{Affine, Constraint, Domain, MinMax, Quasi, Set, Var};
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::checkpoint::OTHER_SIZES;
 use crate::ir::{Condition, Kernel, Stmt};

@@ -10,11 +10,10 @@
 //! Invariant: every state is combined with the same terms in the same order as before. A loop that is not
 //! of this form keeps its one round.
 
-use rustc_hash::FxHashSet as HashSet;
-
 use einlang_index::{Affine, Constraint, Domain, MinMax, Quasi, Set, Var};
 use einlang_tir::region::Value;
 use einlang_tir::types::Elem;
+use rustc_hash::FxHashSet as HashSet;
 
 use super::rewrite::{Changes, blocks, next_value_of};
 use crate::ir::{

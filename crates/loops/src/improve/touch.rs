@@ -4,9 +4,8 @@
 //! one name for both loops that are compared. A loop that does more than computing, loading and
 //! storing is not looked at any further.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{MinMax, Quasi, Var};
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::ir::{
     Block, BufferDim, BufferId, Fold, Layout, Loop, Operand, Range, Role, Stmt, Subscript, blocks,

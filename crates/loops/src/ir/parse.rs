@@ -1,9 +1,8 @@
 //! Reading kernels: declarations. Statements are in `parse_stmt.rs`.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{Domain, MinMax, ParseError, Quasi, Var};
 use einlang_tir::types::{Elem, Ident, Loc};
+use rustc_hash::FxHashMap as HashMap;
 
 use super::{Buffer, BufferDim, BufferId, Kernel, Site, SiteId, Size};
 use crate::schedule::parse_layout;

@@ -7,10 +7,9 @@
 
 mod exprs;
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{Affine, MinMax, Quasi, Var};
 use einlang_tir::region::Value;
+use rustc_hash::FxHashMap as HashMap;
 
 use super::{
     Access, Block, BufferId, Combine, Condition, Fold, FoldStart, Kernel, Layout, Loop, Operand,

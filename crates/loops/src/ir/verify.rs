@@ -10,11 +10,10 @@
 //! 6. `teams`: between two barriers of a team, a place that one thread stores to is touched by no
 //!    other ([`crate::threads`]).
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_index::{Domain, MinMax, Quasi, Var};
 use einlang_tir::region::Value;
 use einlang_tir::types::Elem;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::{
     Access, Block, BufferId, Combine, Condition, Fold, FoldStart, Kernel, Layout, Loop, Operand,

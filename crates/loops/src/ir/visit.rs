@@ -1,8 +1,7 @@
 //! Visiting statements without changing them.
 
-use rustc_hash::FxHashSet as HashSet;
-
 use einlang_index::{Domain, MinMax, Quasi, Var};
+use rustc_hash::FxHashSet as HashSet;
 
 use super::{Block, Combine, Condition, FoldStart, Operand, Stmt, Subscript};
 

@@ -1,8 +1,7 @@
 //! The variables that have a value at the place that is being lowered.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::Var;
+use rustc_hash::FxHashMap as HashMap;
 
 /// Variables, innermost last.
 #[derive(Debug, Default)]

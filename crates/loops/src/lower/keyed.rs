@@ -4,12 +4,11 @@
 //! one that does not depend on them (the bin), and be false where they differ. The key may read only
 //! what is complete before the kernel comes to the fold and does not change afterwards.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_index::{Quasi, Var};
 use einlang_tir::op::Op;
 use einlang_tir::region::{Arg, Def, Inst, InstKind, Reduction, Region, Subscript};
 use einlang_tir::types::Elem;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::{Lower, Result};
 use crate::ir::{Block, Key, Stmt};

@@ -50,12 +50,11 @@ mod sweep;
 mod symbols;
 mod times;
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_index::{Facts, GaveUp, Quasi, Set, Var};
 use einlang_tir::module::{Binding, Module, Symbol, SymbolSource};
 use einlang_tir::region::Value;
 use einlang_tir::types::{Elem, Ident, TensorType};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use crate::ir::{Block, Buffer, BufferDim, BufferId, Kernel, Layout, Operand, Stmt};
 use crate::schedule::{Compute, GroupSchedule, Pack, Replay, Schedule};

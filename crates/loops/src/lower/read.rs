@@ -4,13 +4,12 @@
 //! readers inside, and for reads with a default, it makes a difference whether a point was stored;
 //! where that cannot be proved the buffer has marks.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_index::{Domain, Facts, Map, Quasi};
 use einlang_tir::constant::Const;
 use einlang_tir::module::{Binding, Group, Module, box_of};
 use einlang_tir::region::{Arg, Inst, InstKind, Read, Region, Subscript as Place, Value};
 use einlang_tir::types::{Elem, Ident};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::{Lower, NotLowered, Part, Result};
 use crate::decide::{Extremes, extended, is_order_seen};

@@ -5,11 +5,10 @@
 //! the same point and never end earlier than in the round before. The association of the state is
 //! that of the terms so far, so nothing changes but the time.
 
-use rustc_hash::FxHashSet as HashSet;
-
 use einlang_index::{Direction, Domain, MinMax, Quasi, Var};
 use einlang_tir::region::{Arg, InstKind, Reduction, Region, Subscript};
 use einlang_tir::types::Ident;
+use rustc_hash::FxHashSet as HashSet;
 
 use super::Lower;
 use crate::ir::{FoldStart, Operand, Range};

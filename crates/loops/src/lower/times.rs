@@ -1,12 +1,12 @@
 //! The order of sweeps and of the groups around them.
 
-use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeSet;
 
 use einlang_index::Var;
 use einlang_tir::free::Free;
 use einlang_tir::module::Module;
 use einlang_tir::types::Ident;
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::regroup::reads;
 use crate::schedule::{Compute, Replay, Schedule};

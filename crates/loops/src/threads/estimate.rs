@@ -6,10 +6,9 @@
 //! that is divided keeps its state in memory and asks at every turn which part is its own, so what one
 //! thread runs anyway is better left as it was.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{MinMax, Var};
 use einlang_tir::op::Op;
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::ir::{Block, BufferId, Combine, Loop, Operand, Range, Role, Stmt, each_stmt};
 

@@ -5,9 +5,8 @@
 //! left to the first thread, as a loop of one round. What stands between two such loops and only moves
 //! memory, binds indices or computes scalars joins them, so that a kernel is one team if it can be.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{Facts, MinMax, Quasi, Var};
+use rustc_hash::FxHashMap as HashMap;
 
 use super::apart::Apart;
 use super::fence::insert_barriers;

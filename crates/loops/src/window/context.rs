@@ -5,11 +5,11 @@
 //! choices that concern an expression and eliminates everything else, so its answer is exact, or
 //! it gives up.
 
-use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use einlang_index::{Constraint, Domain, Quasi, Result, Set, Var};
 use einlang_tir::module::{Module, SymbolSource};
+use rustc_hash::FxHashMap as HashMap;
 
 /// More combinations of alternatives than this are not looked at.
 const MAX_CASES: usize = 128;

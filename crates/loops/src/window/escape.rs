@@ -1,12 +1,11 @@
 //! Where the host code takes the outputs of modules.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_tir::host::{
     Block, FormatPart, HostArg, HostFn, HostInst, HostKind, HostType, Intrinsic, Program,
 };
 use einlang_tir::op::Op;
 use einlang_tir::types::{Elem, Loc};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::report::Why;
 

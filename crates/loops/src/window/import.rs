@@ -4,13 +4,12 @@
 //! takes are tied to what is known of them on this side: extents of what was computed here, operands
 //! that both runs share, and integers that other modules computed from those.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{Affine, Constraint, Quasi, Set, Var, VarKind};
 use einlang_tir::host::HostArg;
 use einlang_tir::module::SymbolSource;
 use einlang_tir::types::{Ident, Loc};
 use einlang_tir::vars::{VarTable, rename_quasi};
+use rustc_hash::FxHashMap as HashMap;
 
 use super::Prepared;
 use super::context::Context;

@@ -6,14 +6,13 @@
 //! are exact, so an integer that may wrap becomes a symbol that is one of a few expressions; nothing
 //! is taken to be exact that is not.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_index::{Affine, Constraint, DivOp, Domain, Quasi, Var};
 use einlang_tir::module::{Group, Module, SymbolSource};
 use einlang_tir::op::Op;
 use einlang_tir::region::{Arg, Inst, InstKind, Region, Subscript};
 use einlang_tir::types::{Elem, ElemKind, Ident};
 use einlang_tir::vars::VarTable;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::context::Context;
 

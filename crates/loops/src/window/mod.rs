@@ -33,8 +33,6 @@ mod select;
 mod show;
 mod tail;
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_index::{Facts, Quasi, Var};
 use einlang_tir::host::Program;
 use einlang_tir::module::{Binding, Group, Module};
@@ -42,6 +40,7 @@ use einlang_tir::order::{Dependence, dependences};
 use einlang_tir::passes::{Ctx, inline_calls, split_clauses};
 use einlang_tir::region::InstKind;
 use einlang_tir::types::{Ident, Loc};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 pub use report::{
     AxisOrder, AxisStorage, BindingStorage, Keep, Reason, ScheduledAxis, StorageReport, Why,

@@ -4,13 +4,12 @@
 //! Reads inside the group are the business of `tir::order`; only the condition of an `until`, which
 //! is tested after each step, is collected here as well.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_index::{Domain, Quasi, Set, Var};
 use einlang_tir::module::{Group, Module, Until};
 use einlang_tir::order::Known;
 use einlang_tir::region::{Arg, Combiner, InstKind, Place, Reduction, Region, Subscript};
 use einlang_tir::types::{Ident, Loc};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::report::Why;
 

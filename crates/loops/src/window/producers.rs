@@ -6,12 +6,11 @@
 //! group or of another tensor made along with it, at a distance from its step that is bounded by
 //! numbers on both sides.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_index::{Quasi, Set, VarKind};
 use einlang_tir::module::Binding;
 use einlang_tir::order::dependences;
 use einlang_tir::types::{Ident, Loc};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::context::Extent;
 use super::decide::{Decision, without_axes};

@@ -1,10 +1,9 @@
 //! What the inputs of a run decide: the values of symbols, and with them the conditions of windows.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{Quasi, Var};
 use einlang_tir::host::{HostArg, Program};
 use einlang_tir::module::{Condition, Relation, SymbolSource};
+use rustc_hash::FxHashMap as HashMap;
 
 use super::Prepared;
 use super::escape::{Fates, Run};

@@ -1,10 +1,10 @@
 //! What the expansion of a module's requests works on.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use einlang_index::{Domain, Facts, MinMax, Quasi, Var};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::contract::Side;
 use super::fault::{Fault, R};

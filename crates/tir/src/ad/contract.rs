@@ -10,9 +10,8 @@
 //! side with fewer points is chosen, and neither the other Jacobian nor the product of matrices is
 //! computed.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_index::{Domain, Quasi, Var};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::context::Ad;
 use super::fault::R;

@@ -5,9 +5,8 @@
 //! steps of it can, the axis is stored by offset. Recurrences are handled by starting from the most
 //! favourable answer and taking back what a read contradicts.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_index::{Domain, Quasi, Var};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::context::Ad;
 use super::fault::R;

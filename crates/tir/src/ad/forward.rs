@@ -1,8 +1,7 @@
 //! Tangent bindings: how every point on the way follows what is perturbed.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::Domain;
+use rustc_hash::FxHashMap as HashMap;
 
 use super::context::{Ad, one, zero};
 use super::diagonal::Bands;

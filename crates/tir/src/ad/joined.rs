@@ -8,9 +8,8 @@
 //! Invariants: a binding takes up another only if it computes the same at points that begin where its own
 //! end; every read of the other then reads it, further on along that axis.
 
-use rustc_hash::FxHashSet as HashSet;
-
 use einlang_index::{Affine, Constraint, Domain, Facts, Quasi, Set, Var, VarKind};
+use rustc_hash::FxHashSet as HashSet;
 
 use super::tidy::drop_dead;
 use crate::fresh::Fresh;

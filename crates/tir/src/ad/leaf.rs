@@ -6,9 +6,8 @@
 //! further back, and no point of a slice depends on another of the same slice: then the slice is a
 //! leaf. The same holds for what the condition of an open recurrence asks by the step it tests.
 
-use rustc_hash::FxHashSet as HashSet;
-
 use einlang_index::Quasi;
+use rustc_hash::FxHashSet as HashSet;
 
 use super::context::Ad;
 use super::fault::R;

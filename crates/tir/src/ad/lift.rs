@@ -8,9 +8,8 @@
 //! reads by then. Conditions around a lifted body restrict its domain where they are affine and
 //! guard it where they are not.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{Domain, Quasi, Set, Var};
+use rustc_hash::FxHashMap as HashMap;
 
 use super::context::Ad;
 use super::fault::{Fault, R};

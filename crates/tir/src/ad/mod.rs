@@ -80,9 +80,8 @@ mod uses;
 mod view;
 mod watch;
 
-use rustc_hash::FxHashSet as HashSet;
-
 use einlang_source::{Diagnostics, FileId, Span};
+use rustc_hash::FxHashSet as HashSet;
 
 use crate::module::Module;
 use crate::passes::{Ctx, inline_calls, inline_requests};

@@ -1,7 +1,8 @@
 //! Adjoints of straight-line code: how its result follows some of its reads.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::context::{Ad, zero};
 use super::fault::{Fault, R};

@@ -1,8 +1,7 @@
 //! Groups in an order in which each reads only itself and earlier ones.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_index::{Affine, Domain, Facts, Result, Var};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::uses::Uses;
 use crate::graph::strong_parts;

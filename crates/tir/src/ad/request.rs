@@ -5,9 +5,8 @@
 //! tensors that are local to a clause sees only what is local there: the clause itself depends on
 //! the request and cannot be on its way.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::Quasi;
+use rustc_hash::FxHashMap as HashMap;
 
 use super::context::{Ad, zero};
 use super::contract::Side;

@@ -4,9 +4,8 @@
 //! `x[m(p)]` at the points `p` of a consumer contributes where `m(p) = k`: a domain, in which `k`
 //! is a parameter, if `m` is known, and a comparison of every `m(p)` with `k` if it is data.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_index::{Domain, Quasi, Var};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::context::{Ad, zero};
 use super::fault::R;

@@ -4,9 +4,8 @@
 //! follow from what the module knows of its symbols, the symbol that stands for one is replaced by
 //! its expression; only then can the tensor be lifted out of the clause.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{Facts, Quasi, Result};
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::module::{Group, Module};
 use crate::op::Op;

@@ -7,9 +7,8 @@
 //! for derivatives, so nothing is lost. Where the sizes depend on what is being lifted, as in a
 //! recurrence whose step iterates, the largest number of steps that the `until` allows stands in.
 
-use rustc_hash::FxHashSet as HashSet;
-
 use einlang_index::{Domain, Quasi, Set, Var};
+use rustc_hash::FxHashSet as HashSet;
 
 use super::fault::{Fault, R};
 use super::lift::{Lifter, extended};

@@ -1,8 +1,7 @@
 //! What instructions mention, and the part of a list of instructions that some values need.
 
-use rustc_hash::FxHashSet as HashSet;
-
 use einlang_index::{Quasi, Var};
+use rustc_hash::FxHashSet as HashSet;
 
 use crate::module::Group;
 use crate::region::{Arg, Def, Inst, InstKind, Place, Region, Subscript};

@@ -3,11 +3,11 @@
 //! A node that was computed in an enclosing region is visible in the inner ones, but not the
 //! other way round: what an arm computes stays in the arm.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use einlang_index::Var;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::expr::{Combine, Expr, Fold, FoldStart, NodeKind, Sub1};
 use super::ix::Ix;

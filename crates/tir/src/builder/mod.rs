@@ -48,7 +48,6 @@ mod lower;
 mod reduce;
 mod tensor;
 
-use rustc_hash::FxHashSet as HashSet;
 use std::cell::RefCell;
 use std::fmt;
 
@@ -56,6 +55,7 @@ pub use einlang_index::GaveUp;
 use einlang_index::{Domain, Var};
 pub use expr::{Expr, Operand, Sub1, Subscripts};
 pub use ix::{Ix, Range};
+use rustc_hash::FxHashSet as HashSet;
 pub use tensor::TensorRef;
 
 use crate::module::{Axis, Clause, Condition, Module, Symbol, SymbolSource, Until, box_of};

@@ -2,9 +2,8 @@
 //! An index is taken to fit `i32`, as every extent of the language does; narrower types may wrap
 //! and tell nothing.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{Domain, Quasi, Var};
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::module::{Condition, Relation};
 use crate::op::Op;

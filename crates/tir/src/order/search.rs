@@ -1,10 +1,10 @@
 //! The search for an order.
 
-use rustc_hash::FxHashMap as HashMap;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use einlang_index::{Domain, Facts, Quasi};
+use rustc_hash::FxHashMap as HashMap;
 
 use super::combine::{Combinations, Forms};
 use super::depend::{Dependence, Statement};

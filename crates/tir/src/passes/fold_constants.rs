@@ -4,9 +4,8 @@
 //! Only what every backend computes alike is folded: integers, truth values, and the IEEE
 //! operations on `f32` and `f64`. An operation that would trap stays where it is.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_source::Diagnostics;
+use rustc_hash::FxHashMap as HashMap;
 
 use super::Ctx;
 use crate::constant::Const;

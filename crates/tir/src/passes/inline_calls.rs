@@ -11,11 +11,11 @@
 //! `inline_requests` puts only functions in place that ask for derivatives, and not what those call:
 //! the rules of the latter are needed until the requests are expanded.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeSet;
 
 use einlang_index::{Quasi, Result, Var};
 use einlang_source::Diagnostics;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::Ctx;
 use crate::derived::derive_sizes;

@@ -9,9 +9,8 @@
 //!
 //! Runs after the derivatives: before, two tensors with equal values are still different parameters.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_source::{Diagnostics, Span};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::Ctx;
 use super::copies::original_of;

@@ -8,10 +8,9 @@
 //! they do not decide its order. A product of a short index and a symbol is an expression once there is
 //! a clause for each value of the index (`short_axes.rs`).
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_index::{Quasi, Var};
 use einlang_source::Diagnostics;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::Ctx;
 use super::short_axes::{divide_short_axes, prove_reads};

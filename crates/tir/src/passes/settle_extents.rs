@@ -4,10 +4,9 @@
 //! extent afterwards, in domains, shapes, subscripts and in tests of the same at every point, is said of 3.
 //! The checks themselves and the types of inputs keep the symbol.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{Quasi, Var};
 use einlang_source::Diagnostics;
+use rustc_hash::FxHashMap as HashMap;
 
 use super::Ctx;
 use crate::module::{Condition, Module, Relation, SymbolSource};

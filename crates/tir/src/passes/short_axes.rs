@@ -3,10 +3,10 @@
 //! Such a product is no index expression. With a clause for each value of the short index it is: `H + k`
 //! and `2 * H + k` are. Subscripts that then lie inside for all points need no test any more.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeSet;
 
 use einlang_index::{Affine, Constraint, Domain, Facts, Quasi, Set, Var, VarKind};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use crate::fresh::Fresh;
 use crate::module::{Binding, Clause, Module};

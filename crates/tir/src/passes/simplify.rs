@@ -5,9 +5,8 @@
 //! `x * 1`, `x / 1`, `x - 0`, `x + -0`, `if` with equal arms. What may trap stays, for a program
 //! must stop where it says.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_source::Diagnostics;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::Ctx;
 use crate::constant::Const;

@@ -1,8 +1,7 @@
 //! Binders, boxes and open axes.
 
-use rustc_hash::FxHashSet as HashSet;
-
 use einlang_index::{Domain, Truth, Var};
+use rustc_hash::FxHashSet as HashSet;
 
 use super::Problems;
 use super::scope::{Item, walk};

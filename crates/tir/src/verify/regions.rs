@@ -1,8 +1,7 @@
 //! Values, index expressions and tensors: everything is visible where it is used.
 
-use rustc_hash::FxHashSet as HashSet;
-
 use einlang_index::Var;
+use rustc_hash::FxHashSet as HashSet;
 
 use super::Problems;
 use super::scope::{Item, Scope, vars_of, walk};

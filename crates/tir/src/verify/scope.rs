@@ -1,8 +1,7 @@
 //! What is visible where: one walk that the invariants about regions share.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_index::{Quasi, Var};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use crate::module::{Binding, Clause, Group, Module, SymbolSource};
 use crate::region::{Combiner, Def, Inst, InstKind, Reduction, Region};

@@ -3,8 +3,6 @@
 //! What is called adds up whole chains (`crate::chains`). Code tells it where rows, lanes and states lie and how
 //! far apart terms are. A fold whose states do not depend on each other is one call for each load of lanes.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{Quasi, Var};
 use einlang_loops::ir::{
     Access, BufferId, Combine, Fold, FoldStart, Layout, Operand, Range, Stmt, Subscript,
@@ -13,6 +11,7 @@ use einlang_tir::op::Op;
 use einlang_tir::types::Elem;
 use inkwell::IntPredicate;
 use inkwell::values::{IntValue, PointerValue};
+use rustc_hash::FxHashMap as HashMap;
 
 use super::memory::Position;
 use crate::chains::{MOST_VECTORS, VECTOR_BITS, WORDS};

@@ -4,13 +4,12 @@
 //! Bounds of loops inside must be the same in all lanes, what traps must not be under a condition of
 //! some lanes, and whatever asks the surroundings stays scalar.
 
-use rustc_hash::FxHashSet as HashSet;
-
 use einlang_index::{Domain, MinMax, Quasi};
 use einlang_loops::ir::{
     Access, Block, Combine, Condition, Fold, Kernel, Loop, Operand, Role, Stmt, Subscript,
 };
 use einlang_tir::types::Elem;
+use rustc_hash::FxHashSet as HashSet;
 
 use super::steps::Steps;
 use crate::emit::cast::is_plain;

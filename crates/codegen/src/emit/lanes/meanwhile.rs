@@ -5,10 +5,9 @@
 //! loaded after it, and the memory of these loads and of the stores is fetched before the fold begins. Fetching
 //! touches no value.
 
-use rustc_hash::FxHashSet as HashSet;
-
 use einlang_loops::ir::{Access, Block, BufferId, Fold, FoldStart, Operand, Stmt, Subscript, Uses};
 use inkwell::values::PointerValue;
+use rustc_hash::FxHashSet as HashSet;
 
 use super::memory::Position;
 use crate::emit::{Emit, Result};

@@ -1,8 +1,7 @@
 //! How index expressions change from lane to lane.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{DivOp, MinMax, Quasi, Var};
+use rustc_hash::FxHashMap as HashMap;
 
 /// What is known of the variables that change from lane to lane.
 #[derive(Clone, Debug)]

@@ -4,13 +4,13 @@
 //! Invariant: values and their association stay what they are. What turns out not to run in segments
 //! is computed where it is read, as before.
 
-use rustc_hash::FxHashSet as HashSet;
 use std::collections::BTreeSet;
 
 use einlang_tir::fresh::Fresh;
 use einlang_tir::module::{Binding, Clause, Group, Module};
 use einlang_tir::region::{Arg, Inst, InstKind, Place, Read, Region, Subscript};
 use einlang_tir::types::Ident;
+use rustc_hash::FxHashSet as HashSet;
 
 use super::shape::{sum_of, sum_over};
 

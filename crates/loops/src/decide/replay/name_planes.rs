@@ -5,13 +5,12 @@
 //! read is that of the reader; said by the reader's own index it lies in the reader's segment of time,
 //! whether or not the condition holds. Invariant: every read is of the same point as before.
 
-use rustc_hash::FxHashSet as HashSet;
-
 use einlang_index::{Affine, Domain, Facts, Quasi};
 use einlang_tir::module::{Binding, Module};
 use einlang_tir::order::Known;
 use einlang_tir::region::{InstKind, Read, Region, Subscript};
 use einlang_tir::types::Ident;
+use rustc_hash::FxHashSet as HashSet;
 
 use super::super::distance::{least, most};
 use super::place::FARTHEST;

@@ -5,12 +5,11 @@
 //! other than its outermost one are to be time, so does an index that reads a recurrence along one of them.
 //! Invariant: the terms stay what they are, and only sums that may be reassociated change their order.
 
-use rustc_hash::FxHashSet as HashSet;
-
 use einlang_index::{Domain, Set, Var, VarKind};
 use einlang_tir::module::{Binding, Module};
 use einlang_tir::region::{InstKind, Over, Reduction, Subscript};
 use einlang_tir::types::Ident;
+use rustc_hash::FxHashSet as HashSet;
 
 use super::Along;
 use super::shape::sum_over;

@@ -5,10 +5,9 @@
 //! of a sum begin where its pairs do. A tensor keeps, around a segment, what is written or read with
 //! it.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_tir::module::Binding;
 use einlang_tir::types::Ident;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::super::windows::is_total;
 use super::place::{FARTHEST, Place};

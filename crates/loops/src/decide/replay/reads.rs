@@ -1,6 +1,5 @@
 //! What a group reads, seen through bindings that are computed where they are read.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeSet;
 
 use einlang_index::{Affine, Constraint, Domain, Quasi, Set, Var};
@@ -8,6 +7,7 @@ use einlang_tir::free::Free;
 use einlang_tir::module::{Axis, Binding, Group};
 use einlang_tir::region::{InstKind, Read, Region};
 use einlang_tir::types::Ident;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::super::at_reads::whole_uses;
 use super::super::observers::extended;

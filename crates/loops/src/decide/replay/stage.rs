@@ -1,10 +1,9 @@
 //! When each group runs: before the sweeps, in one of them, between them or after them.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_index::{Facts, MinMax, Quasi, Var};
 use einlang_tir::module::{Binding, Module, SymbolSource};
 use einlang_tir::types::Ident;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::super::windows::Observers;
 use super::Along;

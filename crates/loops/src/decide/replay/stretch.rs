@@ -4,12 +4,11 @@
 //! a tensor with points at these `t` only. Then it has the time of the trajectory and goes along with it in
 //! segments. Invariant: every point has the value that it had at its old place, and is read at its new one.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{Affine, Constraint, Domain, Var};
 use einlang_tir::module::{Binding, Module};
 use einlang_tir::region::{InstKind, Over, Region, Subscript};
 use einlang_tir::types::Ident;
+use rustc_hash::FxHashMap as HashMap;
 
 use super::shape::sum_of;
 use super::strides::by_time;

@@ -5,12 +5,11 @@
 //! axis of whatever is read by such an index. The adjoint of a recurrence over every tenth point may read no
 //! trajectory at all; that of the trajectory reads it in every tenth step.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_index::{Affine, Quasi, Var};
 use einlang_tir::module::{Binding, Group, Module, SymbolSource};
 use einlang_tir::region::{InstKind, Read, Region, Subscript};
 use einlang_tir::types::Ident;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::super::at_reads::whole_uses;
 use super::shape::{sum_of, sum_over};

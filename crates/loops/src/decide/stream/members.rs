@@ -3,13 +3,12 @@
 //! A member reads other members at its own point of the axis. Whoever else reads one does so in a sum over
 //! the whole axis. What depends on such a sum comes after all blocks, so no member and no sum reads it.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_index::{Affine, Constraint, Var, VarKind};
 use einlang_tir::module::{Binding, Clause, Group, Module};
 use einlang_tir::op::Op;
 use einlang_tir::region::{Arg, Combiner, Inst, InstKind, Reduction, Region, Start, Subscript};
 use einlang_tir::types::Ident;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::super::at_reads::kept;
 use super::n_long_axes;

@@ -1,8 +1,9 @@
 //! Calls of host functions from tensor code: where a derivative is asked for, the function gets a
 //! rule, whose coefficients are calls of the function with tangents.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::Host;
 use super::dual::Dual;

@@ -5,8 +5,9 @@
 //! is followed by its identity and what it captured; one of unknown identity may be any of its type
 //! in the program.
 
-use rustc_hash::FxHashMap as HashMap;
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap as HashMap;
 
 use super::Host;
 use crate::ad::linear::{Degree, joined_degrees, module_degrees, op_degree};

@@ -41,9 +41,8 @@ mod tensors;
 mod values;
 mod watched;
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-
 use einlang_source::{Diagnostics, FileId, Span};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::fault::R;
 use super::watch::Watch;

@@ -1,9 +1,9 @@
 //! The binding that is made of what is moved.
 
-use rustc_hash::FxHashSet as HashSet;
 use std::rc::Rc;
 
 use einlang_index::{Domain, Result, Var};
+use rustc_hash::FxHashSet as HashSet;
 
 use super::plan::{Plan, Under};
 use super::rename::Renames;

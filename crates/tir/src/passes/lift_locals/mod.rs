@@ -35,11 +35,11 @@ mod scope;
 mod share;
 mod walk;
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeSet;
 
 use einlang_index::{Facts, Var};
 use einlang_source::Diagnostics;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::Ctx;
 use crate::module::{Group, Module, SymbolSource};

@@ -1,8 +1,7 @@
 //! Reads of what was moved: they get the indices in front of their subscripts.
 
-use rustc_hash::FxHashMap as HashMap;
-
 use einlang_index::{Quasi, Var};
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::region::{Arg, Inst, InstKind, Place, Region, Subscript};
 use crate::substitute::Substitution;

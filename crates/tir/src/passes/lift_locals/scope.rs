@@ -1,10 +1,10 @@
 //! What is around an instruction, and what the instruction needs of it.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use einlang_index::{Domain, Quasi, Result, Var, VarKind};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::{Host, Lift};
 use crate::free::Free;
