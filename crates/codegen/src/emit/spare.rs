@@ -45,10 +45,12 @@ impl Spared {
         }
     }
 
-    /// Takes note of a sum that is called.
-    pub(super) fn note_chain(&mut self, n_statements: usize) {
+    /// Takes note of a sum that is called, with so many statements in a round, and the number of rounds if they are few.
+    pub(super) fn note_chain(&mut self, n_statements: usize, n_rounds: Option<usize>) {
+        let written_out = n_rounds.and_then(|n| n.checked_mul(n_statements));
+        let written_out = written_out.filter(|n| *n <= MOST_STATEMENTS);
         self.has_chains = true;
-        self.n_instructions += PER_STATEMENT * n_statements;
+        self.n_instructions += PER_STATEMENT * written_out.unwrap_or(n_statements);
     }
 
     /// Takes note of a store that is called.
@@ -78,6 +80,16 @@ mod tests {
         spared.note_loop(4, 100);
         assert_eq!(spared.n_instructions, PER_STATEMENT * 75);
         assert!(!spared.has_chains);
+    }
+
+    #[test]
+    fn short_sums_that_are_called_would_be_written_out() {
+        for (n_rounds, n_statements) in [(None, 10), (Some(8), 80), (Some(100), 10)] {
+            let mut spared = Spared::new(Quality::Quick, true);
+            spared.note_chain(10, n_rounds);
+            assert!(spared.has_chains);
+            assert_eq!(spared.n_instructions, PER_STATEMENT * n_statements, "{n_rounds:?}");
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::frame::Field;
 use crate::optimise::has_masks;
 
 /// The least products that are worth a call, where their number is known.
-const LEAST_PRODUCTS: i64 = 16;
+const LEAST_PRODUCTS: usize = 16;
 
 /// An element that a term loads.
 #[derive(Clone, Copy)]
@@ -106,7 +106,7 @@ impl<'c> Emit<'c, '_> {
             self.call_chains(group, &terms, place, states)?;
         }
         if let Combine::Block { block, .. } = &fold.combine {
-            self.spared.note_chain(block.stmts.len());
+            self.spared.note_chain(block.stmts.len(), self.n_terms(fold));
         }
         Ok(true)
     }
@@ -130,7 +130,7 @@ impl<'c> Emit<'c, '_> {
             && right.is_empty()
             && matches!(fold.start, FoldStart::From(_))
             && fold.ranges.iter().all(|range| !range.down)
-            && self.n_products(fold).is_none_or(|n| n >= LEAST_PRODUCTS);
+            && self.n_terms(fold).is_none_or(|n| n * fold.results.len() >= LEAST_PRODUCTS);
         let elem = fold.results.first()?.elem;
         let bits = lanes.width * elem.bits();
         let fits = matches!(elem, Elem::F32 | Elem::F64)
@@ -184,11 +184,9 @@ impl<'c> Emit<'c, '_> {
         Some(groups)
     }
 
-    /// How many loads of lanes a fold multiplies, if that is known and not much.
-    fn n_products(&self, fold: &Fold) -> Option<i64> {
-        fold.ranges.iter().try_fold(fold.results.len() as i64, |n, range| {
-            n.checked_mul(self.few(range)?.count() as i64)
-        })
+    /// How many terms a fold has, if that is known and not much.
+    fn n_terms(&self, fold: &Fold) -> Option<usize> {
+        fold.ranges.iter().try_fold(1usize, |n, range| n.checked_mul(self.few(range)?.count()))
     }
 
     /// Whether an element is the same for all lanes.
