@@ -32,13 +32,16 @@ pub(super) struct Slots<'c> {
     strides: Vec<PointerValue<'c>>,
     /// The strides of a buffer that lies on the stack.
     fixed: Option<Vec<i64>>,
+    /// The number that a piece was told, where it may be that of another buffer in every call.
+    told: Option<IntValue<'c>>,
 }
 
 impl<'c> Slots<'c> {
     /// Slots of a buffer that is not used.
     pub(super) fn nowhere(&self) -> Slots<'c> {
         let (extents, strides) = (self.extents.clone(), self.strides.clone());
-        Slots { data: self.data, marks: self.marks, extents, strides, fixed: self.fixed.clone() }
+        let (data, marks, fixed) = (self.data, self.marks, self.fixed.clone());
+        Slots { data, marks, extents, strides, fixed, told: None }
     }
 }
 
@@ -69,7 +72,10 @@ impl<'c> Emit<'c, '_> {
     /// code than all that changes about it.
     pub(super) fn told(&self, buffer: usize) -> Result<Vec<BasicValueEnum<'c>>> {
         match self.is_viewed(buffer) {
-            true => Ok(vec![self.i64(buffer as i64).into()]),
+            true => {
+                let told = self.buffers[buffer].told;
+                Ok(vec![told.unwrap_or_else(|| self.i64(buffer as i64)).into()])
+            }
             false => self.described(buffer),
         }
     }
@@ -89,6 +95,7 @@ impl<'c> Emit<'c, '_> {
         let at = self.mul(number, self.i64(VIEW_WORDS as i64))?;
         let view = self.element(self.i64_type(), self.field(Field::views)?, at)?;
         let described = self.seen(buffer, view)?;
+        self.buffers[buffer].told = Some(number);
         self.take_over(buffer, outer, &mut described.into_iter())
     }
 
@@ -155,6 +162,7 @@ impl<'c> Emit<'c, '_> {
             extents: per_axis("extent")?,
             strides: per_axis("stride")?,
             fixed: None,
+            told: None,
         })
     }
 
