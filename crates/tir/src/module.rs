@@ -206,6 +206,12 @@ impl Binding {
     pub fn whole(&self) -> IndexResult<Domain> {
         box_of(&self.axes)
     }
+
+    /// The points that no clause is certain to cover.
+    pub fn uncovered(&self) -> IndexResult<Domain> {
+        let certain = self.clauses.iter().filter(|clause| clause.guard.is_none());
+        certain.fold(self.whole(), |rest, clause| rest?.subtract(&clause.domain))
+    }
 }
 
 /// The points with `0 <= var < extent` on every axis.

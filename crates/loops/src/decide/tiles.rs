@@ -279,11 +279,7 @@ fn add(pack: Pack, decided: &mut GroupSchedule) {
 
 /// Whether every point of a binding has a clause without a guard.
 fn is_total(binding: &Binding, facts: &Facts) -> bool {
-    let mut rest = binding.whole();
-    for clause in binding.clauses.iter().filter(|clause| clause.guard.is_none()) {
-        rest = rest.and_then(|rest| rest.subtract(&clause.domain));
-    }
-    rest.is_ok_and(|rest| rest.always_empty_given(facts.set()).is_true())
+    binding.uncovered().is_ok_and(|rest| rest.always_empty_given(facts.set()).is_true())
 }
 
 /// The axis whose rows share what changes with the lanes.

@@ -353,9 +353,5 @@ fn reads_of(region: &Region, over: &Domain, name: &Ident, found: &mut Vec<(Read,
 
 /// Whether clauses without guards cover the whole box.
 pub(super) fn is_total(binding: &Binding, facts: &Facts, observers: &Observers) -> bool {
-    let mut rest = box_of(&binding.axes);
-    for clause in binding.clauses.iter().filter(|clause| clause.guard.is_none()) {
-        rest = rest.and_then(|rest| rest.subtract(&clause.domain));
-    }
-    rest.is_ok_and(|rest| observers.extremes.is_empty(facts, &rest))
+    binding.uncovered().is_ok_and(|rest| observers.extremes.is_empty(facts, &rest))
 }

@@ -1,6 +1,6 @@
 //! Tensors that are copies of others.
 
-use einlang_index::{Domain, Facts, Quasi};
+use einlang_index::{Facts, Quasi};
 
 use crate::module::{Axis, Binding, Group};
 use crate::region::{Arg, Def, InstKind, Subscript};
@@ -40,9 +40,5 @@ fn extents(binding: &Binding) -> impl Iterator<Item = &Quasi> {
 
 /// Whether every point of a tensor has a clause.
 fn is_total(binding: &Binding, facts: &Facts) -> bool {
-    let clauses = binding.clauses.iter().filter(|clause| clause.guard.is_none());
-    let rest = clauses.fold(binding.whole(), |rest: Result<Domain, _>, clause| {
-        rest.and_then(|rest| rest.subtract(&clause.domain))
-    });
-    rest.is_ok_and(|rest| rest.always_empty_given(facts.set()).is_true())
+    binding.uncovered().is_ok_and(|rest| rest.always_empty_given(facts.set()).is_true())
 }
