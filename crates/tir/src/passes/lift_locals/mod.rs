@@ -36,6 +36,7 @@ mod share;
 mod walk;
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use einlang_index::{Facts, Var};
 use einlang_source::Diagnostics;
@@ -103,8 +104,9 @@ struct Lift<'m> {
     facts: Facts,
     /// Tensors that derivatives are asked of: each is perturbed by itself.
     derived: HashSet<Ident>,
-    /// Groups of the module that were moved there and have their final domains.
-    settled: HashMap<Key, Settled>,
+    /// Groups of the module that were moved there, have their final domains and stand before the
+    /// one that is looked through.
+    settled: HashMap<Rc<Key>, Rc<Settled>>,
     /// Symbols that have the value of another one.
     same: HashMap<Var, Var>,
 }
@@ -160,7 +162,7 @@ fn reads_by_data(group: &Group, own: &HashSet<Ident>) -> bool {
 struct Entry {
     group: Group,
     /// What others need to know of it if it was moved.
-    known: Option<(Key, Settled)>,
+    known: Option<(Rc<Key>, Rc<Settled>)>,
     /// Whether things were moved out of it already.
     looked: bool,
 }
@@ -174,11 +176,12 @@ impl Lift<'_> {
         while entries.iter().any(|entry| !entry.looked) {
             let mut moved = Vec::new();
             let mut places = Vec::with_capacity(entries.len());
+            self.settled.clear();
             for entry in &mut entries {
                 if !std::mem::replace(&mut entry.looked, true) {
                     moved = self.relieve(&mut entry.group, true, moved);
-                    self.settled.extend(entry.known.take());
                 }
+                self.settled.extend(entry.known.clone());
                 places.push(moved.len());
             }
             let mut moved = moved.into_iter();

@@ -6,6 +6,7 @@
 //! sizes of the second that are not known yet where the first stands is left out then.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
 
 use einlang_index::{Domain, Result, Set, Var};
 use einlang_source::Span;
@@ -47,7 +48,6 @@ pub(super) struct Standing {
 }
 
 /// A group that has its final domains.
-#[derive(Clone)]
 pub(super) struct Settled {
     standing: Standing,
     outer: Domain,
@@ -111,9 +111,10 @@ impl Lifted {
     }
 
     /// What later copies of the group need to know of it.
-    pub(super) fn settled(&self) -> Option<(Key, Settled)> {
-        let key = self.key.clone()?;
-        Some((key, Settled { standing: self.standing(), outer: self.outer.clone() }))
+    pub(super) fn settled(&self) -> Option<(Rc<Key>, Rc<Settled>)> {
+        let key = Rc::new(self.key.clone()?);
+        let settled = Settled { standing: self.standing(), outer: self.outer.clone() };
+        Some((key, Rc::new(settled)))
     }
 }
 
