@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ._arrays import is_float
+from ._arrays import as_array, is_float
 from ._errors import DerivativeError
 from ._module import Function
 
@@ -37,7 +37,7 @@ def _params(function: Function, wrt: Wrt) -> tuple[list[int], bool]:
     return found, single
 
 
-def _results(function: Function) -> list[str] | None:
+def results(function: Function) -> list[str] | None:
     """The declared types of the parts of a tuple that the function gives; none if it declares no tuple."""
     result: str | None = function._info["result"]
     if result is None or not result.startswith("("):
@@ -54,7 +54,7 @@ def _results(function: Function) -> list[str] | None:
 
 def _part(function: Function, of: int | None) -> int | None:
     """The number of a part of the result."""
-    parts = _results(function)
+    parts = results(function)
     if of is None or parts is None:
         return of
     if not -len(parts) <= of < len(parts):
@@ -83,7 +83,7 @@ class _Derived:
 class _Grad(_Derived):
     def __init__(self, function: Function, wrt: Wrt, of: int | None, with_value: bool) -> None:
         super().__init__(function, wrt, of)
-        parts = _results(function)
+        parts = results(function)
         if parts is not None and self.of is None:
             raise _no_number(function, "a tuple", "choose one of its values with `of=`")
         result = function._info["result"] if parts is None else parts[self.of or 0]
@@ -132,7 +132,7 @@ def value_and_grad(function: Function, wrt: Wrt = None, *, of: int | None = None
 class _Jacobian(_Derived):
     def __init__(self, function: Function, wrt: Wrt, rows: Any, of: int | None) -> None:
         super().__init__(function, wrt, of)
-        parts = _results(function)
+        parts = results(function)
         if parts is not None and self.of is None:
             raise ValueError(f"{function.__name__} gives {len(parts)} values; choose one with `of=`")
         self.rows = rows
@@ -182,6 +182,10 @@ def jvp(function: Function, primals: Sequence[Any], tangents: Any, wrt: Wrt = No
     given = [tangents] if single else list(tangents)
     if len(given) != len(by):
         raise ValueError(f"{len(by)} tangents are wanted, not {len(given)}")
+    for at, tangent in zip(by, given):
+        if at < len(primals) and not isinstance(primals[at], Mapping):
+            name = function._info["params"][at][0]
+            _same_shape(f"the tangent of `{name}`", tangent, "the parameter", primals[at])
     core = _core(function, "tangent", by)
     value, *changes = core.call_with(tuple(primals), None, given)
     if not isinstance(value, tuple):
@@ -215,10 +219,27 @@ def pulled(function: Function, by: Sequence[int], args: Sequence[Any], value: An
         given = list(cotangent)
         if len(given) != len(value):
             raise ValueError(f"{len(value)} cotangents are wanted, not {len(given)}")
-        floats = [(part, one) for part, one in zip(value, given) if is_float(part)]
-        given = [np.zeros_like(part) if one is None else one for part, one in floats]
+        floats = [at for at, part in enumerate(value) if is_float(part)]
+        for at in floats:
+            if given[at] is None:
+                given[at] = np.zeros(value[at].shape, value[at].dtype)
+            _same_shape(f"the cotangent of value {at}", given[at], "the value", value[at])
+        given = [given[at] for at in floats]
+    elif is_float(value):
+        _same_shape("the cotangent", cotangent, "the result", value)
     _, *parts = _core(function, "cotangent", by).call_with(tuple(args), None, given)
     return parts
+
+
+def _same_shape(what: str, one: Any, other_is: str, other: Any) -> None:
+    shape, wanted = _shape(one), _shape(other)
+    if shape != wanted:
+        raise ValueError(f"{what} has shape {shape}, {other_is} {wanted}")
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    shape = getattr(value, "shape", None)
+    return tuple(as_array(value)[0].shape if shape is None else shape)
 
 
 def _core(function: Function, kind: str, by: Sequence[int]) -> Function:

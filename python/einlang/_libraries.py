@@ -12,7 +12,8 @@ def torch_op(function: Function) -> Callable[..., Any]:
     """The function on tensors of PyTorch, differentiable by `torch.autograd`.
 
     The function gives tensors or numbers, one or a tuple of them; gradients are computed for the arguments
-    that require them, through all results that are floats.
+    that require them, through all results that are floats. These are first derivatives; asking for second
+    ones is an error.
     """
     from ._torch import operation
 
@@ -22,7 +23,8 @@ def torch_op(function: Function) -> Callable[..., Any]:
 def jax_op(function: Function) -> Callable[..., Any]:
     """The function on arrays of JAX; `jit`, `grad` and `vmap` work, through callbacks.
 
-    The function gives tensors or numbers, one or a tuple of them.
+    The function gives tensors or numbers, one or a tuple of them. Under those the shape of the result must
+    not depend on values that JAX traces.
     """
     from ._jax import operation
 

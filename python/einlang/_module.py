@@ -82,6 +82,15 @@ class Function(_einlang.Function):
         """The same function with derivatives, of one of its values if it gives a tuple."""
         return Function(self._unit, self._info, kind, by, n_rows, of)
 
+    def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The arguments by position, for operations of libraries that know no names."""
+        bound = self.__signature__.bind(*args, **kwargs)
+        if bound.kwargs:
+            left_out = next(name for name in self.__signature__.parameters if name not in bound.arguments)
+            later = ", ".join(f"`{name}`" for name in bound.kwargs)
+            raise TypeError(f"give `{left_out}` a value too, for {later} comes after it")
+        return bound.args
+
     def __repr__(self) -> str:
         return f"<einlang {self.declaration}>"
 

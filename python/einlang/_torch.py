@@ -7,15 +7,35 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.autograd.function import once_differentiable
 
 from ._arrays import is_float, to_torch
 from ._derivatives import pulled
+from ._errors import DerivativeError
 from ._module import Function
 
 
 def operation(function: Function) -> Callable[..., Any]:
     """The function on tensors."""
+
+    class Pull(torch.autograd.Function):
+        """The derivative, as an operation that has none.
+
+        `once_differentiable` is not enough: it lets second derivatives through, as if they were zero,
+        where the cotangents themselves need no gradient.
+        """
+
+        @staticmethod
+        def forward(ctx: Any, by: list[int], like: Any, n_cotangents: int, *given: Any) -> Any:
+            cotangents, args = given[:n_cotangents], given[n_cotangents:]
+            parts = pulled(function, by, args, like, cotangents[0] if like is None else cotangents)
+            return tuple(_like(part, args[at]) for part, at in zip(parts, by))
+
+        @staticmethod
+        def backward(ctx: Any, *cotangents: Any) -> Any:
+            raise DerivativeError(
+                f"`torch_op` gives first derivatives only; second ones of {function.__name__} are asked for\n"
+                "  help: write a function that gives the first derivative, `@y / @x`, and use `torch_op` on it"
+            )
 
     class Operation(torch.autograd.Function):
         @staticmethod
@@ -34,29 +54,23 @@ def operation(function: Function) -> Callable[..., Any]:
             return made
 
         @staticmethod
-        @once_differentiable
         def backward(ctx: Any, *cotangents: Any) -> Any:
             saved = iter(ctx.saved_tensors)
             args = [next(saved) if plain is None else plain for plain in ctx.plain]
             by = [at for at, needed in enumerate(ctx.needs_input_grad) if needed]
-            given = cotangents[0] if ctx.like is None else cotangents
-            found = dict(zip(by, pulled(function, by, args, ctx.like, given)))
-            return tuple(_like(found.get(at), arg) for at, arg in enumerate(args))
-
-    signature = function.__signature__
+            parts = Pull.apply(by, ctx.like, len(cotangents), *cotangents, *args)
+            found = dict(zip(by, parts))
+            return tuple(found.get(at) for at in range(len(args)))
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        bound = signature.bind(*args, **kwargs)
-        return Operation.apply(*bound.args)
+        return Operation.apply(*function._positional(args, kwargs))
 
     call.__name__ = function.__name__
     call.__doc__ = function.__doc__
-    call.__signature__ = signature  # type: ignore[attr-defined]
+    call.__signature__ = function.__signature__  # type: ignore[attr-defined]
     return call
 
 
 def _like(part: Any, arg: Any) -> Any:
     """A gradient in the type and shape of its argument."""
-    if part is None:
-        return None
     return to_torch(part).to(arg.dtype).reshape(arg.shape)

@@ -1,6 +1,7 @@
 """Derivatives against analytic values, and against JAX on ten programs."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -48,6 +49,22 @@ def test_products_with_vectors(module, rng):
     ca, cv = pull(c)
     np.testing.assert_allclose(ca, np.outer(c, v**2))
     np.testing.assert_allclose(cv, 2 * v * (c @ a))
+
+
+def test_tangents_and_cotangents_have_the_shapes_of_their_values(module):
+    a, v = np.ones((3, 4)), np.ones(4)
+    _, pull = einlang.vjp(module.product, a, v)
+    for shape in ((5,), (2,), (3, 1), ()):
+        with pytest.raises(ValueError, match=re.escape(f"the cotangent has shape {shape}, the result (3,)")):
+            pull(np.ones(shape))
+    for shape in ((5,), (4, 1), ()):
+        with pytest.raises(ValueError, match=re.escape(f"the tangent of `v` has shape {shape}, the parameter (4,)")):
+            einlang.jvp(module.product, (a, v), np.ones(shape), wrt="v")
+    _, pull = einlang.vjp(module.pair, v)
+    with pytest.raises(ValueError, match=re.escape("the cotangent of value 1 has shape (1,), the value ()")):
+        pull((None, np.ones(1)))
+    np.testing.assert_array_equal(pull(([1, 2, 3, 4], 1.0))[0], [2, 3, 4, 5])
+    np.testing.assert_array_equal(einlang.jvp(module.product, (a, [1, 1, 1, 1]), [1, 1, 1, 1], "v")[1], [8, 8, 8])
 
 
 def test_gradients_of_records():

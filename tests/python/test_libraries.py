@@ -142,3 +142,81 @@ def test_jax_operation_with_several_results(m):
             np.testing.assert_allclose(mine, other, rtol=1e-12)
     many = jax.numpy.stack([w, 2 * w])
     np.testing.assert_allclose(jax.vmap(ours, in_axes=(0, None))(many, x), jax.vmap(theirs, in_axes=(0, None))(many, x))
+
+
+def test_torch_refuses_second_derivatives():
+    torch = pytest.importorskip("torch")
+    m = einlang.loads(
+        """
+        pub fn l(x: [f64; N]) -> f64 { sum[i](x[i] ** 3) }
+        pub fn slope(x: [f64; N]) -> [f64; N] { let y = sum[i](x[i] ** 3); @y / @x }
+        """
+    )
+    x = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64, requires_grad=True)
+    (slope,) = torch.autograd.grad(einlang.torch_op(m.l)(x), x, create_graph=True)
+    torch.testing.assert_close(slope, 3 * x**2)
+    with pytest.raises(einlang.DerivativeError, match="first derivatives only"):
+        torch.autograd.grad((slope * x).sum(), x)
+    penalty = (einlang.torch_op(m.slope)(x) * x).sum()
+    torch.testing.assert_close(torch.autograd.grad(penalty, x)[0], 9 * x**2)
+
+
+SHAPES = """
+pub fn ones(n: i32) -> [f32; n] { let y[i in 0..n] = 1.0; y }
+pub fn rows(x: [f32; N], n: i32) { let y[j in 0..n, i] = x[i] ** 2; y }
+pub fn grown(x: [i32; N]) { let y[i in 0..max(x[0] + 1, 2)] = 1.0; y }
+pub fn parts(x: [i32; N]) { let y[i] = 6 / x[i]; y }
+pub fn never(x: [i32; N]) { let y[i] = 6 / (x[i] * (x[i] - 1)); y }
+pub fn declared(x: [i32; N]) -> ([i32; N], i32) { let y[i] = 6 / (x[i] * (x[i] - 1)); (y, N) }
+pub fn add(x: [f32; N], y: [f32; N]) -> [f32; N] { let z[i] = x[i] + y[i]; z }
+"""
+
+
+@pytest.fixture(scope="module")
+def shapes():
+    return einlang.loads(SHAPES)
+
+
+def test_jax_knows_extents_that_it_does_not_trace(shapes):
+    jax = pytest.importorskip("jax")
+    ones, rows = einlang.jax_op(shapes.ones), einlang.jax_op(shapes.rows)
+    x = jax.numpy.array([1.0, 2.0], jax.numpy.float32)
+    assert ones(3).shape == jax.jit(lambda: ones(3))().shape == (3,)
+    assert rows(x, 3).shape == jax.jit(rows, static_argnums=1)(x, 3).shape == (3, 2)
+    np.testing.assert_array_equal(jax.grad(lambda x: rows(x, n=3).sum())(x), 6 * x)
+    assert jax.vmap(lambda x: rows(x, 3))(jax.numpy.stack([x, x])).shape == (2, 3, 2)
+
+
+def test_jax_refuses_shapes_that_depend_on_values(shapes):
+    jax = pytest.importorskip("jax")
+    with pytest.raises(ValueError, match="depends on values"):
+        jax.jit(einlang.jax_op(shapes.ones))(3)
+    grown = einlang.jax_op(shapes.grown)
+    assert grown(np.array([3], np.int32)).shape == (4,)
+    assert jax.jit(grown)(np.array([1], np.int32)).shape == (2,)
+    with pytest.raises(Exception, match=r"depends on values: it is float32\[4\], and JAX was told float32\[2\]"):
+        jax.block_until_ready(jax.jit(grown)(np.array([3], np.int32)))
+
+
+def test_jax_tries_a_function_on_values_that_it_accepts(shapes):
+    jax = pytest.importorskip("jax")
+    x = np.array([2, 3], np.int32)
+    for transform in (lambda f: f, jax.jit):
+        np.testing.assert_array_equal(transform(einlang.jax_op(shapes.parts))(x), [3, 2])
+        np.testing.assert_array_equal(transform(einlang.jax_op(shapes.declared))(x)[0], [3, 1])
+    np.testing.assert_array_equal(einlang.jax_op(shapes.never)(x), [3, 1])
+    with pytest.raises(einlang.RunTimeError, match="tried never on zeros and on ones") as caught:
+        jax.jit(einlang.jax_op(shapes.never))(x)
+    assert caught.value.code == "E0701"
+    with pytest.raises(einlang.ShapeError, match="E0705"):
+        jax.jit(einlang.jax_op(shapes.add))(np.ones(2, np.float32), np.ones(3, np.float32))
+
+
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_operations_drop_no_argument(library):
+    pytest.importorskip(library)
+    m = einlang.loads("pub fn f(x: f32, b: f32 = 2.0, c: f32 = 3.0) -> f32 { x * b * c }")
+    operation = getattr(einlang, f"{library}_op")(m.f)
+    assert float(operation(1.0)) == 6.0 and float(operation(1.0, c=5.0, b=1.0)) == 5.0
+    with pytest.raises(TypeError, match="give `b` a value too, for `c` comes after it"):
+        operation(1.0, c=5.0)
