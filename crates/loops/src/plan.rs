@@ -11,9 +11,9 @@ use crate::checkpoint::Checkpoint;
 use crate::decide::{
     Along, Illegal, Prepared, Sizes, Storage, cut_strips, decide, decide_along_time, divide_cases,
     expect_sizes, find_replays, follows_sizes, fuse_steps, fuse_terms, is_in_one_segment,
-    join_points, join_producers, join_rows, narrow_windows, prepare_sweeps, prove_legal,
-    round_windows, run_extremes, run_prefixes, store_functions, stream_sums, turn_windows,
-    widen_sums,
+    join_points, join_producers, join_rows, narrow_windows, pass_on_once, prepare_sweeps,
+    prove_legal, round_windows, run_extremes, run_prefixes, run_suffixes, store_functions,
+    stream_sums, turn_windows, widen_sums,
 };
 use crate::delay::delay_updates;
 use crate::factor::factor_contractions;
@@ -210,6 +210,7 @@ fn decide_whole(
     expect_sizes(&module, &sizes, &mut schedule);
     narrow_windows(&module, &mut schedule);
     round_windows(&module, &mut schedule);
+    pass_on_once(&module, &mut schedule);
     Ok((module, schedule, sizes))
 }
 
@@ -243,7 +244,7 @@ fn finish(
 
 /// A module with the clauses and sums that its schedule is decided for.
 fn prepared(module: Module, ctx: &Ctx) -> Module {
-    let divided = divide_cases(delay_updates(run_prefixes(module)), ctx);
+    let divided = divide_cases(delay_updates(run_suffixes(run_prefixes(module))), ctx);
     let stored = store_functions(widen_sums(divided, ctx), ctx);
     cut_strips(run_extremes(stream_sums(stored)))
 }

@@ -18,6 +18,7 @@ use super::along::is_map;
 use super::at_reads::may_be_at_reads;
 use super::distance::{distance, never_negative};
 use super::fuse::statements;
+use super::once::may_be_once;
 use super::private::private_dimensions;
 use super::replay::{Along, find_replays};
 use super::windows::{Observers, is_stored, needed_windows};
@@ -102,6 +103,8 @@ enum Problem {
     Clauses,
     /// The storage of a tensor, by its number.
     Storage(usize, Lost),
+    /// A clause that is said to pass on what its tensor has, by the number of the tensor.
+    Once(usize),
     Until,
     Order(Broken),
 }
@@ -130,7 +133,7 @@ impl Problem {
     /// The number of the tensor that it is about, or of the first one of its group.
     fn tensor(self) -> usize {
         match self {
-            Problem::Storage(at, _) => at,
+            Problem::Storage(at, _) | Problem::Once(at) => at,
             Problem::Order(Broken { reader, .. }) => reader.binding,
             Problem::Tensors | Problem::Clauses | Problem::Until => 0,
         }
@@ -163,6 +166,9 @@ impl Problem {
             Problem::Storage(_, Lost::Axes) => format!("`{name}` keeps planes along several axes"),
             Problem::Storage(_, Lost::Place) => {
                 format!("all of `{name}` is read by others, so it lies as it is")
+            }
+            Problem::Once(_) => {
+                format!("not every clause of `{name}` after `once` passes on what a window keeps")
             }
             Problem::Until => format!("the outermost loop of `{name}` is not that of its `until`"),
             Problem::Order(Broken { writer, axis, .. }) => {
@@ -257,6 +263,14 @@ fn find_problem(
     });
     if lost.is_some() {
         return lost;
+    }
+    let mut tensors = schedule.tensors.iter().enumerate();
+    let changes = tensors.find(|(at, tensor)| {
+        let is_once = |clause: &usize| may_be_once(group, &schedule.nest, tensor, *at, *clause);
+        !tensor.once.iter().all(is_once)
+    });
+    if let Some((at, _)) = changes {
+        return Some(Problem::Once(at));
     }
     if is_order_seen(module, group) {
         let found = find_order(module, group).ok();

@@ -10,7 +10,7 @@
 //! | `contractions.rs` | which contractions are computed before the recurrence that reads them |
 //! | `cases.rs`, `widen.rs` | which conditions on indices become clauses, and which sums count everywhere |
 //! | `functions.rs` | which functions are computed before a clause that has more indices |
-//! | `prefixes.rs` | which reductions up to each point are recurrences |
+//! | `prefixes.rs`, `suffixes.rs` | which reductions up to each point, and from each point on, are recurrences |
 //! | `running.rs` | which extrema are computed along with the recurrence they are of |
 //! | `stream/` | what is only summed over a long axis, block by block |
 //! | `join.rs` | which producers belong to the group of the recurrence that reads them |
@@ -27,6 +27,7 @@
 //! | `steps.rs` | stencils, several steps at a time |
 //! | `known.rs` | nothing: it knows the sizes of a call |
 //! | `narrow.rs` | which windows need one plane less, because a step replaces what it has read |
+//! | `once.rs` | which clauses pass on what a window has already |
 //! | `rounded.rs` | which windows of numbers are wider, so that places in them are found at once |
 //! | `turned.rs` | which windows lie with their planes one after the other |
 //! | `small.rs` | which sizes of a call have code of their own |
@@ -50,6 +51,7 @@ mod known;
 mod legal;
 mod narrow;
 mod observers;
+mod once;
 mod orders;
 mod phases;
 mod points;
@@ -66,6 +68,7 @@ mod small;
 mod steps;
 mod stream;
 mod strips;
+mod suffixes;
 mod tiles;
 mod turned;
 mod widen;
@@ -94,6 +97,7 @@ pub use legal::{Illegal, is_legal};
 pub(crate) use legal::{is_order_seen, prove_legal};
 pub(crate) use narrow::narrow_windows;
 pub(crate) use observers::extended;
+pub(crate) use once::{pass_on_once, planes_stored, window};
 pub use points::join_points;
 pub use prefixes::run_prefixes;
 pub(crate) use products::{fuse_steps, fuse_terms};
@@ -108,6 +112,7 @@ pub use running::run_extremes;
 pub(crate) use small::{expect_sizes, follows_sizes};
 pub use stream::stream_sums;
 pub use strips::cut_strips;
+pub use suffixes::run_suffixes;
 pub(crate) use turned::turn_windows;
 pub use widen::widen_sums;
 
@@ -188,6 +193,7 @@ impl Deciding<'_> {
             storage: vec![Layout::Full; binding.axes.len()],
             map: Vec::new(),
             stack: false,
+            once: Vec::new(),
         });
         let nest = nest_of(group, &order, ordered);
         let mut decided = GroupSchedule { packs: Vec::new(), tensors: tensors.collect(), nest };

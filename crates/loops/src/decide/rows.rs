@@ -60,6 +60,7 @@ pub(super) fn where_computed(module: &Module) -> Schedule {
         storage: Vec::new(),
         map: Vec::new(),
         stack: false,
+        once: Vec::new(),
     };
     let groups = module.groups.iter().map(|group| GroupSchedule {
         packs: Vec::new(),

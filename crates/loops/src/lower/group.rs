@@ -1,10 +1,13 @@
 //! Groups: memory for their tensors, then their nests.
 
-use einlang_index::{Domain, MinMax, Quasi, Var};
+use einlang_index::{Domain, MinMax, Quasi, Set, Var};
 use einlang_tir::module::{Binding, Group, Until, box_of};
+use einlang_tir::order::Statement;
 use einlang_tir::region::{InstKind, Subscript};
+use rustc_hash::FxHashMap as HashMap;
 
 use super::{Lower, NotLowered, Result};
+use crate::decide::{planes_stored, window};
 use crate::ir::{Block, BufferId, Layout, Stmt, UntilLoop};
 use crate::schedule::{Compute, GroupSchedule, TensorSchedule};
 
@@ -67,7 +70,10 @@ impl Lower<'_> {
             None => None,
         };
         let domains = self.domains(group)?;
+        let planes = self.planes_stored(group, &schedule);
+        let outside = std::mem::replace(&mut self.once, planes);
         self.nest(group, &schedule.nest, domains, until, out)?;
+        self.once = outside;
         self.around.pop();
         self.own_memory = outer;
         self.panels = panels;
@@ -128,11 +134,32 @@ impl Lower<'_> {
             let whole = box_of(&binding.axes)?;
             for (clause, c) in binding.clauses.iter().enumerate() {
                 let domain = c.domain.0.intersect(&whole)?;
-                let statement = einlang_tir::order::Statement { binding: at, clause };
+                let statement = Statement { binding: at, clause };
                 domains.insert(statement, domain.simplified_given(self.facts.set()));
             }
         }
         Ok(domains)
+    }
+
+    /// The planes in which clauses store that pass on what a window has.
+    fn planes_stored(&self, group: &Group, schedule: &GroupSchedule) -> HashMap<Statement, Set> {
+        let mut stored = HashMap::default();
+        for (at, (binding, tensor)) in group.bindings.iter().zip(&schedule.tensors).enumerate() {
+            let Some((axis, width)) = window(tensor) else { continue };
+            // Points that are marked as computed are so in every plane.
+            if self.marked.contains(&binding.name) {
+                continue;
+            }
+            for clause in &tensor.once {
+                let planes = binding
+                    .clauses
+                    .get(*clause)
+                    .and_then(|of| planes_stored(binding, of, axis, width));
+                let statement = Statement { binding: at, clause: *clause };
+                stored.extend(planes.map(|planes| (statement, planes)));
+            }
+        }
+        stored
     }
 
     /// What ends an open axis. The index of the condition is bound by the loop.

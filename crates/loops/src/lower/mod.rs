@@ -52,6 +52,7 @@ mod times;
 
 use einlang_index::{Facts, GaveUp, Quasi, Set, Var};
 use einlang_tir::module::{Binding, Module, Symbol, SymbolSource};
+use einlang_tir::order::Statement;
 use einlang_tir::region::Value;
 use einlang_tir::types::{Elem, Ident, TensorType};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -165,6 +166,8 @@ struct Lower<'m> {
     tiles: Vec<(Var, i64, Var)>,
     /// The axis whose points are lanes.
     lane: Option<Var>,
+    /// The planes in which clauses of the group store that pass on what a window has.
+    once: HashMap<Statement, Set>,
     /// The variables that have a value here, innermost last.
     bound: Bound,
     /// The loops around, innermost last, with how many variables are bound outside and whether they
@@ -242,6 +245,7 @@ impl<'m> Lower<'m> {
             packed: Vec::new(),
             tiles: Vec::new(),
             lane: None,
+            once: HashMap::default(),
             bound: Bound::default(),
             loops: Vec::new(),
             fixed: None,

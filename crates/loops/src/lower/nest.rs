@@ -240,7 +240,10 @@ impl Lower<'_> {
         if dims.len() != all.len() {
             return Err(NotLowered::new("a schedule that leaves out an axis"));
         }
-        let domain = domain.simplified_given(&self.context);
+        let domain = match self.once.get(&statement) {
+            Some(planes) => domain.restricted(planes)?.simplified_given(&self.context),
+            None => domain.simplified_given(&self.context),
+        };
         let domain = if domain.sets().len() > 1 { domain.disjoint()? } else { domain };
         let runs = |set: &Set| {
             let scan = scan_set(set, &dims, false, &self.context);

@@ -103,6 +103,8 @@ pub struct TensorSchedule {
     /// Whether it lies on the stack where its size is a constant, and, if it keeps a window only, in
     /// memory of the thread where it is not.
     pub stack: bool,
+    /// The clauses that pass on what the plane before has, and store it in the first planes of the window only.
+    pub once: Vec<usize>,
 }
 
 impl TensorSchedule {

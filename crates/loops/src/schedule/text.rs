@@ -73,7 +73,12 @@ fn show_group(group: &GroupSchedule, f: &mut fmt::Formatter<'_>) -> fmt::Result 
         let map: Vec<String> = tensor.map.iter().map(|form| show_form(form)).collect();
         let by = if map.is_empty() { String::new() } else { format!(" by {}", map.join(", ")) };
         let stack = if tensor.stack { " stack" } else { "" };
-        writeln!(f, "    tensor {name} {compute} [{}]{by}{stack};", storage.join(", "))?;
+        let once: Vec<String> = tensor.once.iter().map(ToString::to_string).collect();
+        let once = match once.is_empty() {
+            true => String::new(),
+            false => format!(" once ({})", once.join(", ")),
+        };
+        writeln!(f, "    tensor {name} {compute} [{}]{by}{stack}{once};", storage.join(", "))?;
     }
     show_nest(&group.nest, group, 2, f)?;
     f.write_str("  }\n")
@@ -225,8 +230,13 @@ fn parse_group(cursor: &mut Cursor<'_>) -> Parsed<GroupSchedule> {
             }
         }
         let stack = cursor.eat_word("stack");
+        let mut once = Vec::new();
+        if cursor.eat_word("once") {
+            cursor.expect("(")?;
+            once = cursor.list(")", parse_clause)?;
+        }
         cursor.expect(";")?;
-        tensors.push(TensorSchedule { name, compute, storage, map, stack });
+        tensors.push(TensorSchedule { name, compute, storage, map, stack, once });
     }
     let nest = parse_nest(cursor, &tensors)?;
     cursor.expect("}")?;
@@ -242,6 +252,13 @@ pub(crate) fn parse_layout(cursor: &mut Cursor<'_>) -> Parsed<Layout> {
             _ => cursor.fail("a window has at least one plane"),
         },
         _ => cursor.fail("expected `full`, `open` or `mod`"),
+    }
+}
+
+fn parse_clause(cursor: &mut Cursor<'_>) -> Parsed<usize> {
+    match usize::try_from(cursor.number()?) {
+        Ok(clause) => Ok(clause),
+        Err(_) => cursor.fail("clauses are numbered from 0"),
     }
 }
 
