@@ -58,7 +58,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 }
 
 /// Replaces a file, or makes it: the bytes are written beside the place and moved there once they
-/// are safely on the disk.
+/// are safely on the disk. A pipe or a device gets them as they come.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // A link is followed first: what is replaced is the file it leads to.
     let target = fs::canonicalize(path).or_else(|error| match error.kind() {
@@ -71,6 +71,9 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
     if old.as_ref().is_some_and(|old| old.permissions().readonly()) {
         return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    if old.as_ref().is_some_and(|old| !old.is_file()) {
+        return fs::OpenOptions::new().write(true).open(&target)?.write_all(bytes);
     }
     let _writing = WRITING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let mut new = beside(&target, old.is_some())?;
@@ -154,6 +157,15 @@ mod tests {
         assert_eq!(read(&path, 5).as_deref(), Ok(&b"three"[..]));
         assert_eq!(read(&path, 4).map_err(|error| error.kind), Err(Kind::TooLarge));
         assert_eq!(list(folder.path()), Ok(vec!["a".to_owned()]), "nothing else is left");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_stays_one() {
+        use std::os::unix::fs::FileTypeExt;
+        let device = Path::new("/dev/null");
+        write(device, b"gone").expect("it takes anything");
+        assert!(fs::metadata(device).expect("it is there").file_type().is_char_device());
     }
 
     #[test]

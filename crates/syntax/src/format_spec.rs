@@ -50,6 +50,22 @@ pub enum Presentation {
     Percent,
 }
 
+impl Presentation {
+    /// The letter that stands for it.
+    pub fn letter(self) -> char {
+        match self {
+            Presentation::Decimal => 'd',
+            Presentation::Fixed => 'f',
+            Presentation::Exponent => 'e',
+            Presentation::General => 'g',
+            Presentation::Hexadecimal => 'x',
+            Presentation::Binary => 'b',
+            Presentation::Text => 's',
+            Presentation::Percent => '%',
+        }
+    }
+}
+
 /// A format specification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FormatSpec {

@@ -428,7 +428,8 @@ static int32_t given(const einlang_tensor *from, const char *name, int32_t elem,
         to->data = from->data;
         return 0;
     }
-    unsigned char *data = malloc((size_t)n * size);
+    size_t bytes;
+    unsigned char *data = __builtin_mul_overflow((size_t)n, size, &bytes) ? NULL : malloc(bytes);
     if (!data) return fail(message, message_size, "there is not enough memory");
     int64_t point[MAXRANK] = {0};
     for (int64_t at = 0; at < n; at++) {

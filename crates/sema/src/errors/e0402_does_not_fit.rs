@@ -53,6 +53,28 @@ pub(crate) fn result_changes(known: &str, found: &str, span: Span) -> Diagnostic
     .with_help("declare the result after the parameters: `-> …`")
 }
 
+/// `"{2.5:d}"`
+pub(crate) fn wrong_format(letter: char, wanted: &str, found: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0402,
+        format!("the format `{letter}` is for {wanted}, but this is `{found}`"),
+        span,
+        format!("this is `{found}`"),
+    )
+    .with_help("`s` and no letter at all are for any value; a float becomes an integer by `as i64`")
+}
+
+/// `load_npy("names.npy") as [str; N]`
+pub(crate) fn loads_numbers(function: &str, found: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0402,
+        format!("`{function}` gives numbers, but this is to be `{found}`"),
+        span,
+        "numbers are loaded here",
+    )
+    .with_help("`read_text` of `std::io` gives the text of a file")
+}
+
 /// An argument against its parameter.
 pub(crate) fn wrong_argument(
     wanted: &str,

@@ -55,6 +55,18 @@ pub(crate) fn missing_arguments(
     ))
 }
 
+/// `fn main(n)`: nobody passes it anything.
+pub(crate) fn main_with_parameters(param: Span, declared: Span) -> Diagnostic {
+    Diagnostic::error(
+        Code::E0403,
+        "the program is the call `main()`, which gives this parameter no value",
+        param,
+        "no value",
+    )
+    .with_label(declared, "called without arguments")
+    .with_help("give it a default, as in `n: i32 = 10`, or make it an `input` of the program")
+}
+
 /// `f(x, speed = 1.0)` without such a parameter.
 pub(crate) fn unknown_argument<'a>(
     name: &str,

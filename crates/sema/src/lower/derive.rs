@@ -142,7 +142,8 @@ impl<'p> Lower<'p> {
         if let ExprKind::Access { base, subscripts, default: None } = self.body().kind(expr) {
             let inner = self.targets(*base, may_make)?;
             let value = self.eval(*base)?;
-            let specs = self.specs(&value, subscripts, None)?;
+            let proved = self.shapes.instance(self.frame.instance).reads.get(&expr).cloned();
+            let specs = self.specs(&value, subscripts, proved.as_deref())?;
             let n_points = specs.iter().filter(|spec| matches!(spec, Spec::Point(..))).count();
             let mut targets = Vec::with_capacity(inner.len());
             for target in inner {
@@ -307,6 +308,10 @@ impl<'p> Lower<'p> {
 
     fn place(&mut self, target: &Target, rest: &[At]) -> R<Place> {
         let (tensor, extents) = self.import(target.id)?;
+        let what = format!("`{}` is read", tensor.as_str());
+        for (axis, (spec, extent)) in target.specs.iter().zip(&extents).enumerate() {
+            self.check_spec(&what, spec, extent, axis, self.here)?;
+        }
         let mut rest = rest.iter();
         let mut at = Vec::with_capacity(extents.len());
         for axis in 0..extents.len() {

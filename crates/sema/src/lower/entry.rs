@@ -10,8 +10,10 @@ use super::module::loc;
 use super::order::pattern_locals;
 use super::value::{Frame, R, Val};
 use super::{Lower, Lowered, ProgramInput, ProgramOutput, unsupported};
-use crate::hir::{DefId, DefKind, ExprKind, LocalId, ModuleId, Namespace, Payload, Res, Statement};
-use crate::types::{FnTy, InstanceId, Ty};
+use crate::hir::{
+    DefId, DefKind, ExprKind, Function, LocalId, ModuleId, Namespace, Payload, Res, Statement,
+};
+use crate::types::{InstanceId, Ty};
 
 /// What leaves the program.
 pub(super) struct Output<'p> {
@@ -230,12 +232,23 @@ impl<'p> Lower<'p> {
 
     fn call_main(&mut self, def: DefId) -> R<(Val<'p>, Ty)> {
         self.here = self.program.def(def).span;
-        let Some(id) = self.instance_for(&FnTy::Def(def, None), &[]) else {
+        // Parameters have their defaults, with which it is checked where nobody calls it.
+        let DefKind::Fn(Function { body, .. }) = self.program.def(def).kind else {
+            return unsupported(self.here, "this `main`");
+        };
+        let n_params = self.body_of(body).params.len();
+        let is_it = |id: &InstanceId| {
+            let instance = self.typed.instance(*id);
+            instance.body == body
+                && instance.lambda.is_none()
+                && (n_params == 0 || instance.uncalled)
+        };
+        let Some(id) = self.typed.ids().find(is_it) else {
             return unsupported(self.here, "this `main`");
         };
         let ret = self.typed.instance(id).ret.clone();
         let parent = self.typed.instance(id).parent.and_then(|parent| self.frame_of(parent));
-        let value = self.call_instance(id, parent.map(Rc::new), Vec::new(), &ret)?;
+        let value = self.call_instance(id, parent.map(Rc::new), vec![None; n_params], &ret)?;
         let value = self.bound(value, "main")?;
         Ok((value, ret))
     }

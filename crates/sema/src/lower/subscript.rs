@@ -9,7 +9,7 @@ use einlang_tir::constant::Const;
 use einlang_tir::host::{Block, HostKind};
 use einlang_tir::op::{Op, Trap};
 use einlang_tir::region::{InstKind, Region};
-use einlang_tir::types::Elem;
+use einlang_tir::types::{Elem, ElemKind};
 
 use super::Lower;
 use super::module::loc;
@@ -80,7 +80,10 @@ impl<'p> Lower<'p> {
         let bound = match &scalar.form {
             Form::Const(constant) => constant.as_int().map_or(u128::MAX, i128::unsigned_abs),
             Form::Index(_, expr) => index_bound(expr),
-            _ => 1 << scalar.elem.bits().saturating_sub(1).min(63),
+            _ if scalar.elem.kind() == ElemKind::Signed => {
+                1 << scalar.elem.bits().saturating_sub(1)
+            }
+            _ => 1 << scalar.elem.bits(),
         };
         Ok((scalar, bound))
     }
@@ -100,8 +103,15 @@ impl<'p> Lower<'p> {
         {
             return Ok((index, bound));
         }
+        let is_unsigned = |arg: &Scalar| arg.elem == Elem::U64;
+        if matches!(op, Op::Div | Op::Rem) && scalars.iter().all(is_unsigned) {
+            return Ok((self.apply(op, &scalars, Elem::U64)?, bound));
+        }
         let mut wide = Vec::with_capacity(scalars.len());
-        for scalar in &scalars {
+        for (scalar, bound) in args {
+            if is_unsigned(scalar) && *bound > i64::MAX.unsigned_abs().into() {
+                self.check_product(Op::Abs, std::slice::from_ref(scalar))?;
+            }
             wide.push(self.widened(scalar)?);
         }
         if bound > i64::MAX.unsigned_abs().into() {

@@ -9,6 +9,7 @@ use einlang_tir::op::{Op, Trap};
 use einlang_tir::region::{InstKind, Over, Place, Read, Region, Subscript, Tensor as TirTensor};
 use einlang_tir::types::{Elem, Ident, Loc, TensorType};
 
+use super::access::Spec;
 use super::value::{Form, R, Scalar, Src, Tensor, TensorId, Val};
 use super::{Lower, unsupported};
 
@@ -226,10 +227,10 @@ impl<'p> Lower<'p> {
             Src::Lazy(lazy) => {
                 if !proved {
                     let extents = self.extents(tensor)?;
-                    let name = lazy.name.get().map(|name| format!("`{name}`"));
-                    let name = name.unwrap_or_else(|| "a tensor".to_owned());
+                    let what = lazy.name.get().map(|name| format!("`{name}` is read"));
+                    let what = what.unwrap_or_else(|| "a tensor is read".to_owned());
                     for (axis, (subscript, extent)) in at.iter().zip(&extents).enumerate() {
-                        self.check_bounds(&name, subscript, extent, axis, span)?;
+                        self.check_bounds(&what, subscript, extent, axis, span)?;
                     }
                 }
                 (lazy.element)(self, at)
@@ -237,10 +238,42 @@ impl<'p> Lower<'p> {
         }
     }
 
+    /// Stops the program unless the points of a subscript are within an extent.
+    pub(super) fn check_spec(
+        &mut self,
+        what: &str,
+        spec: &Spec,
+        extent: &Quasi,
+        axis: usize,
+        span: Span,
+    ) -> R<()> {
+        let (lo, length) = match spec {
+            Spec::Point(_, true) | Spec::Slice(_, _, true) | Spec::All => return Ok(()),
+            Spec::Point(point, false) => {
+                return self.check_bounds(what, point, extent, axis, span);
+            }
+            Spec::Slice(lo, length, false) => (lo, length),
+        };
+        let last = self.index_result(lo.add(length).and_then(|end| end.add_constant(-1)), span)?;
+        let ends = [Subscript::Index(lo.clone()), Subscript::Index(last)];
+        // An empty slice may lie anywhere.
+        let some = self.is_inside(&Subscript::Index(0.into()), length)?;
+        let (then, ()) = self.region(|cx| {
+            for end in &ends {
+                cx.check_bounds(what, end, extent, axis, span)?;
+            }
+            Ok((Vec::new(), ()))
+        })?;
+        let condition = self.arg(&some)?;
+        let kind = InstKind::If { condition, then, otherwise: Region::default() };
+        self.push_inst(Vec::new(), kind, super::module::loc(span));
+        Ok(())
+    }
+
     /// Stops the program unless a subscript is within an extent.
     pub(super) fn check_bounds(
         &mut self,
-        name: &str,
+        what: &str,
         subscript: &Subscript,
         extent: &Quasi,
         axis: usize,
@@ -261,7 +294,7 @@ impl<'p> Lower<'p> {
             };
             let size = cx.index_scalar(Elem::I64, extent.clone());
             let size = cx.arg(&size)?;
-            let message = Message::from(format!("{name} is read at index ")).value(index);
+            let message = Message::from(format!("{what} at index ")).value(index);
             let message = message.text(format!(" of axis {axis}, whose extent is ")).value(size);
             cx.trap(Trap::OutOfBounds, message, super::module::loc(span));
             Ok((Vec::new(), ()))

@@ -63,9 +63,7 @@ impl<'p> Lower<'p> {
             let extents = cx.extents(&base)?;
             for patch in &patches {
                 for (axis, (spec, extent)) in patch.specs.iter().zip(&extents).enumerate() {
-                    if let Spec::Point(point, _) = spec {
-                        cx.check_bounds("a tensor", point, extent, axis, span)?;
-                    }
+                    cx.check_spec("a tensor is replaced", spec, extent, axis, span)?;
                 }
             }
             cx.patched_at(&base, &patches, at)

@@ -199,9 +199,29 @@ impl Analyser<'_> {
         };
         if is_loaded {
             let checks = self.here().checks.iter_mut().skip(n_before);
-            checks.for_each(|check| check.kind = CheckKind::Loaded);
+            for check in checks {
+                // Tested as soon as it is loaded, before anything is done with it.
+                (check.kind, check.conditional) = (CheckKind::Loaded, true);
+            }
         }
         annotated
+    }
+
+    /// What a statement loads and does no more with is tested with the statement, by the name it gets.
+    pub(super) fn test_with_statement(&mut self, value: ExprId) {
+        let loaded = match self.body().kind(value) {
+            ExprKind::Cast(inner, _) => *inner,
+            _ => value,
+        };
+        if self.condition().is_true() {
+            let span = self.span(loaded);
+            let checks = self.here().checks.iter_mut();
+            for check in
+                checks.filter(|check| check.kind == CheckKind::Loaded && check.span == span)
+            {
+                check.conditional = false;
+            }
+        }
     }
 
     fn annotated_axes(

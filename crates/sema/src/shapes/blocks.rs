@@ -33,6 +33,7 @@ impl<'p> Analyser<'p> {
                     let (span, name) = (self.tail_span(*value), self.pattern_name(pattern));
                     shape = self.annotate_value(&shape, *value, ty, span, &name);
                 }
+                self.test_with_statement(*value);
                 self.bind_pattern(pattern, &shape);
             }
             Statement::For { pattern, iterable, body } => self.for_loop(pattern, *iterable, *body),

@@ -37,7 +37,7 @@ impl<'p> Checker<'p> {
         for index in &group.statements {
             self.statement(&statements[*index]);
         }
-        self.vars.default_since(first);
+        self.decide_since(first);
     }
 
     /// Types a statement whose names are all known.
@@ -46,19 +46,26 @@ impl<'p> Checker<'p> {
         match statement {
             Statement::Let { pattern, ty, value, .. } => {
                 self.plain_let(pattern, ty.as_ref(), *value);
-                self.vars.default_since(first);
+                self.decide_since(first);
             }
             // The clauses of a binding decide each other's literals, so these wait for the group.
             Statement::Clause(clause) => self.clause(clause),
             Statement::For { pattern, iterable, body } => {
                 self.for_loop(pattern, *iterable, *body);
-                self.vars.default_since(first);
+                self.decide_since(first);
             }
             Statement::Expr(value) => {
                 let found = self.infer(*value);
                 self.discard(&found);
-                self.vars.default_since(first);
+                self.decide_since(first);
             }
+        }
+    }
+
+    /// Decides the literals of a statement, unless it is only asked what it says about others.
+    pub(super) fn decide_since(&mut self, first: u32) {
+        if !self.guessing {
+            self.vars.default_since(first);
         }
     }
 

@@ -60,6 +60,20 @@ impl Checker<'_> {
                 return Some(Err(Box::new(fault)));
             }
         }
+        let saved = match (function, args) {
+            (Function::SaveTensor, [_, _, value]) => vec![self.shallow(value)],
+            (Function::SaveTensors, [_, _, _, values]) => match self.shallow(values) {
+                Ty::Tuple(values) => values.iter().map(|value| self.shallow(value)).collect(),
+                value => vec![value],
+            },
+            _ => Vec::new(),
+        };
+        if let Some(value) = saved.iter().find(|value| !may_be_saved(&self.vars.settled(value))) {
+            let got = self.show(value);
+            let fault =
+                errors::wrong_argument("a number or a tensor", &got, at(args.len() - 1), None);
+            return Some(Err(Box::new(fault)));
+        }
         Some(Ok(match function.is_loader() {
             true => self.loading(Giver::File(function), at(0)),
             false => result,
@@ -121,9 +135,19 @@ impl Checker<'_> {
     /// Reports what was loaded without a type.
     pub(super) fn check_loadings(&mut self) {
         for loading in std::mem::take(&mut self.loadings) {
-            let known = !matches!(self.vars.shallow(&Ty::Var(loading.var)), Ty::Var(_));
+            let found = self.vars.settled(&Ty::Var(loading.var));
+            if !matches!(self.vars.shallow(&Ty::Var(loading.var)), Ty::Var(_)) {
+                if let Giver::File(function) = loading.from
+                    && is_text(&found)
+                {
+                    let fault =
+                        errors::loads_numbers(function.as_str(), &self.show(&found), loading.span);
+                    self.instances[loading.instance.index()].diagnostics.push(fault);
+                }
+                continue;
+            }
             let work = &mut self.instances[loading.instance.index()];
-            if known || !work.alive {
+            if !work.alive {
                 continue;
             }
             let message = match loading.from {
@@ -134,5 +158,26 @@ impl Checker<'_> {
             };
             work.diagnostics.push(message);
         }
+    }
+}
+
+/// Whether a type is that of text, or of a tensor of it.
+fn is_text(ty: &Ty) -> bool {
+    match ty {
+        Ty::Tensor(element, _) => **element == Ty::STR,
+        ty => *ty == Ty::STR,
+    }
+}
+
+/// Whether a file of tensors can hold a value.
+fn may_be_saved(ty: &Ty) -> bool {
+    match ty {
+        Ty::Error | Ty::Unknown | Ty::Var(_) | Ty::Range(_) => true,
+        Ty::Tensor(element, _) => {
+            matches!(**element, Ty::Scalar(_) | Ty::Error | Ty::Unknown | Ty::Var(_))
+                && !is_text(ty)
+        }
+        Ty::Scalar(_) => !is_text(ty),
+        _ => false,
     }
 }

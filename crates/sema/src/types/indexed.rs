@@ -49,7 +49,7 @@ impl<'p> Checker<'p> {
                 self.statement(&statements[*index]);
             }
         }
-        self.vars.default_since(first);
+        self.decide_since(first);
     }
 
     /// Every clause left needs something unknown: a trial of the first binding's clauses tells its
@@ -86,6 +86,7 @@ impl<'p> Checker<'p> {
     /// What a statement says about its bindings while some reads are unknown. Literals stay open.
     fn trial_types(&mut self, statement: &'p Statement) -> Vec<(LocalId, Ty)> {
         let locals = bound(statement);
+        let outer = std::mem::replace(&mut self.guessing, true);
         let found = self.trial(|cx| {
             match statement {
                 Statement::Let { pattern, value, .. } => {
@@ -99,6 +100,7 @@ impl<'p> Checker<'p> {
             let found = locals.iter().map(|local| (*local, cx.vars.freeze(&known(local))));
             found.collect::<Vec<_>>()
         });
+        self.guessing = outer;
         for local in &locals {
             self.work_mut().locals.remove(local);
         }

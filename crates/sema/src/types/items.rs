@@ -2,7 +2,7 @@
 
 use super::Checker;
 use super::annotations::Env;
-use super::instances::{InstanceId, Key};
+use super::instances::{InstanceId, Key, Work};
 use crate::errors;
 use crate::hir::*;
 
@@ -31,7 +31,10 @@ impl Checker<'_> {
                 self.check_item(def);
                 continue;
             };
-            let called = self.instances.iter().any(|work| work.alive && work.body == body);
+            let is_main = self.is_main(def);
+            let n_params = self.program.bodies[body].params.len();
+            let serves = |work: &Work| work.alive && work.body == body;
+            let called = self.instances.iter().any(serves) && !(is_main && n_params > 0);
             let outer = item.inside.and_then(|inside| {
                 let found =
                     self.instances.iter().position(|work| work.alive && work.body == inside);
@@ -40,7 +43,6 @@ impl Checker<'_> {
             if called || (item.inside.is_some() && outer.is_none()) {
                 continue;
             }
-            let n_params = self.program.bodies[body].params.len();
             let key = Key {
                 body,
                 lambda: None,
@@ -52,8 +54,21 @@ impl Checker<'_> {
                 self.at(id).uncalled = true;
                 self.type_instance(id);
                 self.type_pending();
+                let params = &self.program.bodies[body].params;
+                let missing = params.iter().find(|param| is_main && param.default.is_none());
+                if let Some(param) = missing {
+                    let problem = errors::main_with_parameters(param.pattern.span, item.name.span);
+                    self.at(id).diagnostics.push(problem);
+                }
             }
         }
+    }
+
+    /// Whether a definition is the function whose value is that of the program.
+    fn is_main(&self, def: DefId) -> bool {
+        let item = self.program.def(def);
+        let root = self.program.modules.iter().next().map(|(id, _)| id);
+        item.inside.is_none() && root == Some(item.module) && self.name(item.name.name) == "main"
     }
 
     /// Checks a constant or the default of an input even if nothing uses it.

@@ -20,7 +20,7 @@
 //! | `blocks.rs`, `groups.rs`, `indexed.rs`, `rests.rs`, `walk.rs` | statements and clauses |
 //! | `reads.rs`, `reductions.rs`, `comprehensions.rs` | brackets |
 //! | `patterns.rs`, `exhaustive.rs`, `usefulness.rs` | patterns |
-//! | `derivatives.rs`, `effects.rs`, `blame.rs` | `@`, where nothing may be printed, whose mistake it is |
+//! | `derivatives.rs`, `effects.rs`, `formats.rs`, `blame.rs` | `@`, where nothing may be printed, how values are written, whose mistake it is |
 
 mod adapt;
 mod annotations;
@@ -43,6 +43,7 @@ mod exhaustive;
 mod expressions;
 mod fields;
 mod fit;
+mod formats;
 pub(crate) mod groups;
 mod host;
 mod indexed;
@@ -164,6 +165,8 @@ struct Checker<'p> {
     trials: u32,
     /// The instance being typed has open arguments.
     adapting: bool,
+    /// A statement is asked what it says about bindings whose types are not known: its literals stay open.
+    guessing: bool,
     /// What functions make of open arguments.
     schemes: adapt::Schemes,
     /// Loaded values whose type the context has to tell.
@@ -195,6 +198,7 @@ impl<'p> Checker<'p> {
             placements: Placements::default(),
             trials: 0,
             adapting: false,
+            guessing: false,
             schemes: adapt::Schemes::default(),
             loadings: Vec::new(),
         }
@@ -215,6 +219,7 @@ impl<'p> Checker<'p> {
         differentiable::report(&mut self);
         linear_rules::report(&mut self);
         differentials::report(&mut self);
+        formats::report(&mut self);
         undecided::report(&mut self);
         self.blame_callers();
         self.finish()

@@ -36,6 +36,8 @@ impl<'p> Checker<'p> {
                 let ty = self.fitted(declared, ty, pattern.span);
                 self.bind_pattern(inner, &ty);
             }
+            // What is not inferred yet says nothing about its parts.
+            _ if plain == Ty::Unknown => self.bind_all(pattern, &Ty::Unknown),
             _ if plain.is_silent() => self.bind_silently(pattern),
             PatternKind::Literal(literal) => self.literal_pattern(pattern, literal, &plain),
             PatternKind::Range { start, end, .. } => {
@@ -55,10 +57,14 @@ impl<'p> Checker<'p> {
 
     /// After a mistake the names of a pattern are bound to nothing in particular.
     fn bind_silently(&mut self, pattern: &Pattern) {
+        self.bind_all(pattern, &Ty::Error);
+    }
+
+    fn bind_all(&mut self, pattern: &Pattern, ty: &Ty) {
         let mut locals = Vec::new();
         pattern_locals(pattern, &mut locals);
         for local in locals {
-            self.set_local(local, Ty::Error);
+            self.set_local(local, ty.clone());
         }
     }
 
