@@ -179,6 +179,67 @@ impl Analyser<'_> {
         }
     }
 
+    /// Compares the extents of a record's fields with the numbers that its declaration says, and with each
+    /// other where that gives them one name.
+    pub(super) fn fields_fit(&mut self, def: DefId, shapes: &[Shape], span: Span, what: &str) {
+        let item = self.program.def(def);
+        let DefKind::Struct(declared) = &item.kind else { return };
+        let Some(body) = item.inside.or(self.program.modules[item.module].body) else { return };
+        let mut sizes: Vec<(LocalId, MinMax)> = Vec::new();
+        for (field, shape) in declared.fields.iter().zip(shapes) {
+            let what = format!("field `{}` of {what}", self.text(field.name.name));
+            match (&field.ty.kind, shape) {
+                (TypeKind::Named(Res::Def(inner), _), Shape::Record(parts)) => {
+                    self.fields_fit(*inner, parts, span, &what);
+                }
+                (TypeKind::Tensor(_, dims), Shape::Tensor(..) | Shape::Ints(_))
+                    if dims.len() == shape.extents().len() =>
+                {
+                    for (axis, (dim, found)) in dims.iter().zip(&shape.extents()).enumerate() {
+                        let Some((wanted, place)) = self.field_extent(body, dim, found, &mut sizes)
+                        else {
+                            continue;
+                        };
+                        self.required(found, &wanted, axis, &what, span, place);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What a dimension of a field says: a number, or what the same name is for a field before.
+    fn field_extent(
+        &self,
+        body: BodyId,
+        dim: &Dim,
+        found: &MinMax,
+        sizes: &mut Vec<(LocalId, MinMax)>,
+    ) -> Option<(MinMax, Span)> {
+        let body = &self.program.bodies[body];
+        let number = |body: &Body, expr: ExprId| match body.kind(expr) {
+            ExprKind::Literal(Literal::Int(value, _)) => i64::try_from(*value).ok(),
+            _ => None,
+        };
+        match dim {
+            Dim::Expr(expr) => Some((MinMax::from(number(body, *expr)?), body.span(*expr))),
+            Dim::Extent(Res::Local(local), place) => {
+                if let LocalKind::Extent(Some(Res::Def(def))) = body[*local].kind {
+                    let DefKind::Const(constant) = &self.program.def(def).kind else { return None };
+                    let body = &self.program.bodies[constant.body];
+                    return Some((MinMax::from(number(body, body.value?)?), *place));
+                }
+                let known = sizes.iter().find(|(size, _)| size == local);
+                if let Some((_, extent)) = known {
+                    return Some((extent.clone(), *place));
+                }
+                sizes.push((*local, found.clone()));
+                None
+            }
+            _ => None,
+        }
+    }
+
     /// A value seen through a written type; what a file holds is compared when it is loaded.
     pub(super) fn annotate_value(
         &mut self,

@@ -65,7 +65,7 @@ impl<'p> Analyser<'p> {
                 self.access(expr, *base, subscripts, *default)
             }
             ExprKind::Field(base, field) => self.field(expr, *base, *field),
-            ExprKind::Struct { res, fields } => self.record(*res, fields),
+            ExprKind::Struct { res, fields } => self.record(expr, *res, fields),
             ExprKind::AndThen(a, b) | ExprKind::OkThen(a, b)
                 if matches!(self.body().kind(*b), ExprKind::Call { .. }) =>
             {
@@ -292,7 +292,7 @@ impl<'p> Analyser<'p> {
         }
     }
 
-    fn record(&mut self, res: Res, fields: &[(Ident, ExprId)]) -> Shape {
+    fn record(&mut self, expr: ExprId, res: Res, fields: &[(Ident, ExprId)]) -> Shape {
         let shapes: Vec<(Ident, Shape)> =
             fields.iter().map(|(name, value)| (*name, self.eval(*value))).collect();
         let Res::Def(def) = res else { return Shape::Opaque };
@@ -301,7 +301,14 @@ impl<'p> Analyser<'p> {
             let given = shapes.iter().find(|(name, _)| name.name == field.name.name);
             given.map_or(Shape::Opaque, |(_, shape)| shape.clone())
         });
-        Shape::Record(parts.collect())
+        let parts: Vec<Shape> = parts.collect();
+        // Elsewhere the extents may be those of a state that is still to be computed.
+        let is_statement = matches!(self.body().owner, Owner::Module(_));
+        if is_statement && self.frame.scope.is_empty() && self.condition().is_true() {
+            let name = format!("`{}`", self.text(self.program.def(def).name.name));
+            self.fields_fit(def, &parts, self.span(expr), &name);
+        }
+        Shape::Record(parts)
     }
 
     fn cast(&mut self, expr: ExprId, value: ExprId, ty: &'p TypeRef) -> Shape {

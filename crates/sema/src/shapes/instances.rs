@@ -149,7 +149,13 @@ impl<'p> Analyser<'p> {
         }
         for ((def, input), shape) in inputs.into_iter().zip(shapes) {
             let name = format!("`{}`", self.text(self.program.def(def).name.name));
-            let shape = self.annotate(&shape, &input.ty, self.program.def(def).name.span, &name);
+            let span = self.program.def(def).name.span;
+            let shape = self.annotate(&shape, &input.ty, span, &name);
+            if let (TypeKind::Named(Res::Def(of), _), Shape::Record(parts)) =
+                (&input.ty.kind, &shape)
+            {
+                self.fields_fit(*of, parts, span, &name);
+            }
             self.inputs.insert(def, shape);
         }
     }
