@@ -112,6 +112,11 @@ fn rims() {
 }
 
 #[test]
+fn fields_with_fixed_rims() {
+    check("fields", "heat,wave,after,above,slope");
+}
+
+#[test]
 fn normal_equations() {
     check("normal", "total");
 }

@@ -5,7 +5,8 @@
 //! over prefixes are such sums.
 //!
 //! Invariant: the terms are those of before, each computed once, and the last one is combined first. That changes
-//! the rounding of sums of floats and nothing else: extremes start with what is no number's better.
+//! the rounding of sums and products of floats and nothing else: an extreme passes over NaN in either order, for it
+//! starts with an infinity.
 
 use std::collections::BTreeSet;
 
