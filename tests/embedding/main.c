@@ -87,6 +87,10 @@ int main(void) {
     tb.extents[0] = 2;
     status = model_layer(&tx, &tw, &tb, &out, message, sizeof message);
     printf("another length: %d, %s\n", (int)status, message);
+    /* One number as 2^62 of them: their bytes do not fit a word. */
+    einlang_tensor huge = {x, EINLANG_F32, 2, {INT64_C(1) << 31, INT64_C(1) << 31}, {0, 0}};
+    status = model_layer(&huge, &tw, &tb, &out, message, sizeof message);
+    printf("more than memory: %d, %s\n", (int)status, message);
     status = model_layer(&tx, &tw, &tb, &out, NULL, 0);
     printf("without a message: %d\n", (int)status);
     status = model_layer(&tx, &tw, &tb, NULL, message, sizeof message);

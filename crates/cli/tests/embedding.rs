@@ -39,6 +39,7 @@ two of three weights: 1, model.ein:55:5: E0703: assertion failed: there are 3 we
 share by 0: 1, model.ein:35:19: E0701: integer division by zero: `2 / 0`
 another type: 1, argument `b` must be a tensor of f32 with rank 1, but is one of f64 with rank 1
 another length: 1, model.ein:5:8: E0705: axis 0 of `b` has another extent than its type says (2 and 3)
+more than memory: 1, there is not enough memory
 without a message: 1
 without a result: 1, result `out` is null
 ";

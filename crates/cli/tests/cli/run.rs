@@ -15,6 +15,29 @@ fn a_program_prints_what_it_prints() {
 }
 
 #[test]
+fn what_is_loaded_is_compared_before_anything_is_done_with_it() {
+    let sandbox = Sandbox::new();
+    let make = "use std::io::{save_npy}; save_npy(\"in.npy\", [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]); \
+                save_npy(\"kept.npy\", [42.0]);";
+    sandbox.einlang(&["-c", make]).ends_with(0);
+    let load = "use std::io::{load_npy, save_npy};";
+    let loaded = "load_npy(\"in.npy\") as [f32; 2, 3]";
+    for effect in [format!("print({loaded});"), format!("save_npy(\"kept.npy\", {loaded});")] {
+        let answer = sandbox.einlang(&["-c", &format!("{load} {effect}")]).ends_with(1);
+        assert_eq!(answer.stdout, "", "{effect}");
+        assert!(answer.stderr.contains("error[E0904]: axis 0 of `load_npy(…)`"), "{effect}");
+    }
+    let kept = format!("{load} print(load_npy(\"kept.npy\") as [f32; 1]);");
+    sandbox.einlang(&["-c", &kept]).ends_with(0).says("[42.0]\n", "");
+    // A name that the statement gives is the one that later errors say.
+    let named = format!(
+        "{load} input n: i32 = 9; let w = load_npy(\"kept.npy\") as [f32; 1]; print(w[n]);"
+    );
+    let answer = sandbox.einlang(&["-c", &named]).ends_with(1);
+    assert!(answer.stderr.contains("`w` is read at index 9"), "{}", answer.stderr);
+}
+
+#[test]
 fn programs_come_from_arguments_and_pipes() {
     let sandbox = Sandbox::new();
     sandbox.einlang(&["-c", "let x = 1;"]).ends_with(0).says("", NOTE);

@@ -53,7 +53,7 @@ fn misfit(presentation: Presentation, ty: &Ty) -> Option<&'static str> {
     };
     let (is_number, is_float) = match element {
         Ty::Error | Ty::Unknown | Ty::Var(_) => return None,
-        Ty::Scalar(scalar) => (*ty != Ty::STR && *element != Ty::STR, scalar.is_float()),
+        Ty::Scalar(scalar) => (*element != Ty::STR, scalar.is_float()),
         _ => (false, false),
     };
     match (presentation, of_integers) {
