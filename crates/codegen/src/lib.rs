@@ -6,6 +6,7 @@
 //! | `emit` | from loop IR to LLVM IR |
 //! | `math` | elementary functions as formulas |
 //! | `optimise` | the host's target, passes, objects |
+//! | `rounds` | which rounds of loops go together |
 //! | `task` | one kernel compiled, from loop IR to objects |
 //! | `share` | large kernels on several processors |
 //! | `tiers` | code that is made quickly first and thoroughly later |
@@ -35,6 +36,7 @@ mod later;
 mod math;
 mod object;
 mod optimise;
+mod rounds;
 mod share;
 mod task;
 mod team;
@@ -60,6 +62,7 @@ use self::jit::{ENTRY, Session};
 use self::later::Later;
 pub use self::later::leave;
 use self::object::Object;
+use self::rounds::Jammed;
 use self::task::{Choice, Task};
 use self::tiers::{Budget, Code, Counts, Promise, Quality};
 pub use timed::{Shown, Timed};
@@ -257,7 +260,8 @@ impl NativeCompiler for Llvm {
 
     fn show(&self, kernel: &Kernel, checked: bool, form: CodeForm) -> Result<String, String> {
         let context = Context::create();
-        let emitted = emit::emit(&context, kernel, (checked, false), Quality::Thorough);
+        let jammed = Jammed::new(kernel, Quality::Thorough);
+        let emitted = emit::emit(&context, &jammed, (checked, false), Quality::Thorough);
         let emitted = emitted.map_err(|refused| refused.0)?;
         optimise::rename(&emitted.module, ENTRY, &kernel.name);
         optimise::show(&emitted.module, form)

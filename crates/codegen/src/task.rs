@@ -13,6 +13,7 @@ use inkwell::module::Module;
 use crate::emit::{self, Emitted};
 use crate::jit::ENTRY;
 use crate::object::Object;
+use crate::rounds::Forms;
 use crate::tiers::{Quality, Size};
 use crate::{STACK_BYTES, optimise, share};
 
@@ -59,24 +60,25 @@ impl Task<'_> {
         most: usize,
         choice: Choice<'_>,
     ) -> Result<(Object, Quality), String> {
-        let n_helpers = if emit::is_large(self.kernel) { most.saturating_sub(1) } else { 0 };
-        let first = choice.first();
+        let (first, forms) = (choice.first(), &Forms::new(self.kernel));
+        let is_large = emit::is_large(forms.of(first));
+        let n_helpers = if is_large { most.saturating_sub(1) } else { 0 };
         thread::scope(|scope| {
             // They emit the kernel meanwhile, and learn then which functions are theirs.
             let mut helpers = Vec::new();
             for _ in 0..n_helpers {
                 let (sender, receiver) = mpsc::channel::<Share>();
-                let help = move || self.share(first, &mut || receiver.recv().ok());
+                let help = move || self.share(forms, first, &mut || receiver.recv().ok());
                 let builder = thread::Builder::new().stack_size(STACK_BYTES);
                 let thread = builder.spawn_scoped(scope, help);
                 helpers.extend(thread.ok().map(|thread| (sender, thread)));
             }
             let context = optimise::nameless();
-            let emitted = self.emitted(&context, first)?;
+            let emitted = self.emitted(&context, forms, first)?;
             let n_instructions = share::n_instructions_of(&emitted.module) + emitted.n_spared;
             let size = Size { n_instructions, has_chains: emitted.has_chains };
             let quality = choice.of(size);
-            let emitted = self.emitted_as(&context, emitted, quality)?;
+            let emitted = self.emitted_as(&context, forms, emitted, quality)?;
             let name = quality.name(self.name).into_owned();
             optimise::rename(&emitted.module, ENTRY, &name);
             let shares = share::shares(&emitted.module, 1 + helpers.len(), quality);
@@ -99,7 +101,7 @@ impl Task<'_> {
             for (share, thread) in helped {
                 // Without the other thread this one does it.
                 let made = thread.join().ok().flatten();
-                let made = made.or_else(|| self.share(quality, &mut || Some(share.clone())));
+                let made = made.or_else(|| self.share(forms, quality, &mut || Some(share.clone())));
                 codes.push(made.ok_or("a share is missing")??);
             }
             Ok((Object { tables: emitted.tables, codes, size }, quality))
@@ -107,20 +109,27 @@ impl Task<'_> {
     }
 
     /// The kernel for code of a quality. What is called is not tested by AddressSanitizer.
-    fn emitted<'c>(&self, context: &'c Context, quality: Quality) -> Result<Emitted<'c>, String> {
+    fn emitted<'c>(
+        &self,
+        context: &'c Context,
+        forms: &Forms<'_>,
+        quality: Quality,
+    ) -> Result<Emitted<'c>, String> {
         let quality = if self.sanitised { Quality::Thorough } else { quality };
-        emit::emit(context, self.kernel, (self.checked, self.tells), quality).map_err(|no| no.0)
+        let jammed = forms.of(quality);
+        emit::emit(context, jammed, (self.checked, self.tells), quality).map_err(|no| no.0)
     }
 
     /// What was emitted as if it were made quickly, for code of a quality.
     fn emitted_as<'c>(
         &self,
         context: &'c Context,
+        forms: &Forms<'_>,
         emitted: Emitted<'c>,
         quality: Quality,
     ) -> Result<Emitted<'c>, String> {
         match quality == Quality::Thorough && emitted.n_spared > 0 {
-            true => self.emitted(context, quality),
+            true => self.emitted(context, forms, quality),
             false => Ok(emitted),
         }
     }
@@ -128,13 +137,14 @@ impl Task<'_> {
     /// The object of a share of the kernel, which is known once the kernel is emitted; nothing if there is none.
     fn share(
         &self,
+        forms: &Forms<'_>,
         first: Quality,
         which: &mut dyn FnMut() -> Option<Share>,
     ) -> Option<Result<Vec<u8>, String>> {
         let context = optimise::nameless();
-        let emitted = self.emitted(&context, first);
+        let emitted = self.emitted(&context, forms, first);
         let share = which()?;
-        let emitted = emitted.and_then(|emitted| self.emitted_as(&context, emitted, share.quality));
+        let emitted = emitted.and_then(|emitted| self.emitted_as(&context, forms, emitted, share.quality));
         Some(emitted.and_then(|emitted| {
             optimise::rename(&emitted.module, ENTRY, &share.name);
             self.own(&emitted.module, &share, false)

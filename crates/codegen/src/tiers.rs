@@ -26,14 +26,14 @@ const PER_INSTRUCTION: Duration = Duration::from_micros(40);
 const MOST_SHARES: usize = 2;
 
 /// How long thorough code may keep a program waiting, all kernels together.
-const BUDGET: Duration = Duration::from_millis(100);
+const BUDGET: Duration = Duration::from_millis(50);
 
 /// What takes less is always made thoroughly.
 const LEAST: Duration = Duration::from_millis(5);
 
 /// How many times slower quick code is, and where its sums of products are called.
 const SLOWER: f64 = 4.0;
-const SLOWER_WITH_CHAINS: f64 = 2.0;
+const SLOWER_WITH_CHAINS: f64 = 1.5;
 
 /// How long thorough code takes for a unit of work, in seconds: about what the contractions of `bench` take on two
 /// threads, since whatever has more work than this is most likely one.

@@ -5,6 +5,7 @@
 use einlang_interp::native::CodeForm;
 use einlang_loops::plan::{Choices, Plan, plan};
 use einlang_loops::threads::{Worth, divide_work};
+use einlang_loops::{Rounds, jam_rounds};
 use einlang_sema::lower;
 use einlang_tir::host::Program;
 
@@ -20,6 +21,8 @@ pub(crate) enum Form {
     Loops,
     /// Its loop IR, divided among threads.
     Teams,
+    /// The same with rounds that go together.
+    Jammed,
     /// Its code.
     Code(CodeForm),
 }
@@ -58,9 +61,12 @@ fn show(plan: &Plan, view: &View<'_>, form: Form) -> String {
     let code = match form {
         Form::Schedule => return plan.schedule.to_string(),
         Form::Loops => return plan.kernel.to_string(),
-        Form::Teams => {
+        Form::Teams | Form::Jammed => {
             let mut kernel = plan.kernel.clone();
             divide_work(&mut kernel, Worth::ALWAYS, &[]);
+            if matches!(form, Form::Jammed) {
+                jam_rounds(&mut kernel, Rounds::Asked);
+            }
             return kernel.to_string();
         }
         Form::Code(code) => code,

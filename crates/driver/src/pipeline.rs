@@ -154,6 +154,7 @@ stages! {
     Decide "decide" "the schedule of each tensor module: orders, roles and storage" |c, _, view| print_kernels(c, view, Form::Schedule);
     LowerLoops "lower_loops" "the loop IR of each tensor module" |c, _, view| print_kernels(c, view, Form::Loops);
     DivideWork "divide_work" "the same, with the loops that threads divide among them, and where they wait" |c, _, view| print_kernels(c, view, Form::Teams);
+    JamRounds "jam_rounds" "the same, with the rounds of a loop that go through the loops inside together" |c, _, view| print_kernels(c, view, Form::Jammed);
     Llvm "llvm" "the LLVM IR of each kernel, as it is emitted" |c, _, view| print_kernels(c, view, Form::Code(CodeForm::Emitted));
     LlvmPasses "llvm_passes" "the same, after the passes of LLVM" |c, _, view| print_kernels(c, view, Form::Code(CodeForm::Optimised));
     Asm "asm" "the assembly of each kernel, for this computer" |c, _, view| print_kernels(c, view, Form::Code(CodeForm::Assembly));

@@ -1,8 +1,8 @@
 //! Fixtures in `tests/loops`: beside each program its schedules and its loop IR, which also read back
 //! as printed. Those in `tests/threads` have their loop IR divided among threads, which is checked to
-//! need its barriers.
+//! need its barriers; those in `tests/jam` with rounds that go together.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use einlang_driver::{Session, Stage};
 use einlang_loops::checkpoint::Checkpoint;
@@ -10,8 +10,9 @@ use einlang_loops::ir::{Kernel, Size, parse_kernel, verify};
 use einlang_loops::plan::{Choices, plan};
 use einlang_loops::schedule::{Checkpoints, parse_schedules};
 use einlang_loops::threads::{Worth, divide_work, has_teams};
+use einlang_loops::{Rounds, jam_rounds};
 use einlang_source::MemoryWorld;
-use einlang_testkit::fixtures::{Program, check};
+use einlang_testkit::fixtures::{Program, check, programs};
 
 fn printed(program: &Program, stage: Stage) -> String {
     let world = MemoryWorld::new().with("main.ein", program.text.clone());
@@ -43,17 +44,9 @@ fn schedules_of_measured_programs_are_as_expected() {
 /// only where the compiler decides.
 #[test]
 fn schedules_that_were_decided_can_be_given() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut wrong = Vec::new();
     for folder in ["tests/loops", "bench", "bench/more"] {
-        let entries = std::fs::read_dir(root.join(folder)).expect("the folder is there");
-        let paths = entries.map(|entry| entry.expect("it can be read").path());
-        let mut paths: Vec<PathBuf> =
-            paths.filter(|path| path.extension().is_some_and(|kind| kind == "ein")).collect();
-        paths.sort();
-        assert!(!paths.is_empty(), "{folder}");
-        for path in paths {
-            let text = std::fs::read_to_string(&path).expect("it can be read");
+        for Program { path, text, .. } in programs(folder) {
             let world = MemoryWorld::new();
             let mut session = Session::new(&world);
             let file = session.add_text("main.ein", with_call(&text));
@@ -123,6 +116,44 @@ fn loop_ir_is_as_expected() {
         }
         text
     });
+}
+
+/// Rounds that go together are written out, or lie inside of lanes where code is to be short.
+#[test]
+fn rounds_go_together_as_expected() {
+    check("tests/jam", "jammed", |program| printed(program, Stage::JamRounds));
+    check("tests/jam", "short", |program| {
+        let mut kernel = parse_kernel(&printed(program, Stage::DivideWork)).expect("it reads");
+        assert!(jam_rounds(&mut kernel, Rounds::Short) > 0, "it is shorter");
+        kernel.to_string()
+    });
+}
+
+/// Whatever rounds go together, kernels stay well formed, and those that are to be short are no longer than others.
+#[test]
+fn kernels_with_rounds_that_go_together_are_well_formed() {
+    let mut n_spared = 0;
+    for folder in ["tests/jam", "tests/loops", "tests/threads", "bench", "bench/more"] {
+        for program in programs(folder) {
+            let program = Program { text: with_call(&program.text), ..program };
+            for kernel in printed(&program, Stage::DivideWork).split_inclusive("\n}\n") {
+                let Ok(kernel) = parse_kernel(kernel) else { continue };
+                let [mut asked, mut short] = [kernel.clone(), kernel];
+                assert_eq!(jam_rounds(&mut asked, Rounds::Asked), 0);
+                let spared = jam_rounds(&mut short, Rounds::Short);
+                n_spared += spared;
+                for kernel in [&asked, &short] {
+                    let mut problems = verify(kernel);
+                    // That parts of divided loops are apart was seen before; conditions of copies hide it.
+                    problems.retain(|problem| problem.message != "a loop is divided that cannot be");
+                    assert_eq!(problems, [], "{}: {kernel}", program.name);
+                }
+                let length = |kernel: &Kernel| kernel.to_string().lines().count();
+                assert!(spared == 0 || length(&short) < length(&asked), "{}", program.name);
+            }
+        }
+    }
+    assert!(n_spared > 1000, "{n_spared}");
 }
 
 #[test]

@@ -10,7 +10,7 @@
 //! | `factor` | sums of products in the cheapest order |
 //! | `regroup` | groups that a schedule runs in one nest |
 //! | [`lower`] | the loop IR that a schedule directs, mechanically |
-//! | `improve` | what is done to loop IR once it is there |
+//! | `improve` | what is done to loop IR once it is there, and [`jam_rounds`] where code is made |
 //! | [`threads`] | which loops of a kernel are divided among threads |
 //! | [`ir`] | the loop IR |
 //! | [`plan`] | all of that for one module, as one list |
@@ -36,4 +36,5 @@ pub mod threads;
 pub mod tune;
 pub mod window;
 
+pub use improve::{Rounds, jam_rounds};
 pub use text::TextError;

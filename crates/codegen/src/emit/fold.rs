@@ -206,7 +206,7 @@ impl<'c> Emit<'c, '_> {
             return self.push_sum(sum, *term);
         }
         if matches!(fold.start, FoldStart::From(_)) {
-            return self.combine_further(fold, state, terms);
+            return self.combine_at(fold, &state.slots, terms);
         }
         let truth = self.context.bool_type();
         let any = self.builder.build_load(truth, state.any, "any")?.into_int_value();
@@ -218,20 +218,21 @@ impl<'c> Emit<'c, '_> {
         }
         self.jump(end)?;
         self.at(later);
-        self.combine_further(fold, state, terms)?;
+        self.combine_at(fold, &state.slots, terms)?;
         self.jump(end)?;
         self.at(end);
         Ok(())
     }
 
-    fn combine_further(
+    /// Combines a term with the state in some slots.
+    pub(super) fn combine_at(
         &mut self,
         fold: &Fold,
-        state: &State<'c>,
+        slots: &[PointerValue<'c>],
         terms: &[BasicValueEnum<'c>],
     ) -> Result<()> {
-        let mut before = Vec::with_capacity(state.slots.len());
-        for (slot, value) in state.slots.iter().zip(&fold.results) {
+        let mut before = Vec::with_capacity(slots.len());
+        for (slot, value) in slots.iter().zip(&fold.results) {
             before.push(self.builder.build_load(self.wide_type(value.elem)?, *slot, "state")?);
         }
         match &fold.combine {
@@ -243,13 +244,13 @@ impl<'c> Emit<'c, '_> {
                 };
                 let args = [(*state_, value.elem), (*term, value.elem)];
                 let after = self.apply(*op, &args, value.elem, i64::from(u32::MAX) + 1)?;
-                self.keep(state.slots[0], after)?;
+                self.keep(slots[0], after)?;
                 Ok(())
             }
             Combine::Block { left, right, block } => {
                 self.bound_to(left, &before);
                 self.bound_to(right, terms);
-                self.yields_to(block, &state.slots)
+                self.yields_to(block, slots)
             }
         }
     }

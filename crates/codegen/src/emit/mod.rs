@@ -67,6 +67,7 @@ use self::spare::Spared;
 use crate::frame::{Field, Tables, Told};
 use crate::jit::ENTRY;
 use crate::optimise::CHOSEN;
+use crate::rounds::Jammed;
 use crate::tiers::Quality;
 
 /// How much more often a branch goes the usual way.
@@ -98,10 +99,11 @@ pub(crate) struct Emitted<'c> {
 /// the same, by calls and loops or written out.
 pub(crate) fn emit<'c>(
     context: &'c Context,
-    kernel: &Kernel,
+    jammed: &Jammed,
     (checked, tells): (bool, bool),
     quality: Quality,
 ) -> Result<Emitted<'c>> {
+    let kernel = &jammed.kernel;
     let module = context.create_module(&kernel.name);
     let pointer = context.ptr_type(Default::default());
     let function =
@@ -140,9 +142,9 @@ pub(crate) fn emit<'c>(
         terms: None,
         threads: None,
         wave: None,
-        pieces: Pieces::of(kernel),
+        pieces: Pieces::of(jammed),
         loops: Loops::default(),
-        spared: Spared::new(quality, is_large(kernel)),
+        spared: Spared::new(quality, is_large(jammed), jammed.n_spared),
         scopes: Scopes::new(context, kernel.buffers.len()),
         tables: Tables { checked, ..Tables::default() },
     };

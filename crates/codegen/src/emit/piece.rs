@@ -25,6 +25,7 @@ use super::team::{Given, Part};
 use super::{Emit, Refused, Result};
 use crate::jit::ENTRY;
 use crate::optimise::leave_as_it_is;
+use crate::rounds::Jammed;
 
 /// A kernel of fewer statements is one function.
 const LARGE: usize = 400;
@@ -35,9 +36,9 @@ const LARGE_PIECE: usize = 200;
 /// A single loop of fewer statements is no piece where it runs again and again.
 const LEAST: usize = 12;
 
-/// Whether a kernel has pieces.
-pub(crate) fn is_large(kernel: &Kernel) -> bool {
-    weight(&kernel.body, 1) >= LARGE
+/// Whether a kernel has pieces, now or when it is made thoroughly.
+pub(crate) fn is_large(jammed: &Jammed) -> bool {
+    weight(&jammed.kernel.body, 1) + jammed.n_spared >= LARGE
 }
 
 /// Whether the loops of a piece may be pieces.
@@ -70,8 +71,8 @@ pub(super) struct Pieces<'c> {
 
 impl Pieces<'_> {
     /// The pieces of a kernel.
-    pub(super) fn of(kernel: &Kernel) -> Self {
-        let open = is_large(kernel);
+    pub(super) fn of(jammed: &Jammed) -> Self {
+        let (kernel, open) = (&jammed.kernel, is_large(jammed));
         let mut alike = HashMap::default();
         if open {
             gather(kernel, &kernel.body, false, &mut alike);

@@ -1,9 +1,9 @@
 //! What is not written out where code is made quickly.
 //!
-//! Sums of products are called, and a large kernel has only the shortest of its loops written out and calls what stores
-//! lanes that lie apart: all of that is less to translate, and code that keeps in memory what lives longer than a block
-//! gains little by it. How much more
-//! thorough code would be is counted, since its size decides which of the two comes first.
+//! Rounds of loops that go together are no copies (`jam_rounds`), lanes are emitted once, with a mask, and sums of
+//! products are called. A large kernel has only the shortest of its loops written out and calls what stores lanes that lie apart. All of that is less to
+//! translate, and code that keeps in memory what lives longer than a block gains little by it. How much more thorough
+//! code would be is counted, since its size decides which of the two comes first.
 //!
 //! Invariant: what is computed is the same to the bit.
 
@@ -26,6 +26,8 @@ pub(super) struct Spared {
     pub(super) most_statements: usize,
     /// Whether stores of lanes that lie apart are called.
     pub(super) calls_scatters: bool,
+    /// Whether lanes have masks even where they fill whole vectors, so that they are emitted once.
+    pub(super) masks_all: bool,
     /// Whether some sum was called.
     pub(super) has_chains: bool,
     /// About how many instructions there are less.
@@ -33,15 +35,16 @@ pub(super) struct Spared {
 }
 
 impl Spared {
-    /// Nothing so far.
-    pub(super) fn new(quality: Quality, is_large: bool) -> Spared {
+    /// Nothing so far but statements of rounds that do not go together.
+    pub(super) fn new(quality: Quality, is_large: bool, n_statements: usize) -> Spared {
         let is_quick = quality == Quality::Quick;
         Spared {
             calls_chains: is_quick,
             most_statements: if is_quick && is_large { FEW_STATEMENTS } else { MOST_STATEMENTS },
             calls_scatters: is_quick && is_large,
+            masks_all: is_quick,
             has_chains: false,
-            n_instructions: 0,
+            n_instructions: PER_STATEMENT * n_statements,
         }
     }
 
@@ -51,6 +54,11 @@ impl Spared {
         let written_out = written_out.filter(|n| *n <= MOST_STATEMENTS);
         self.has_chains = true;
         self.n_instructions += PER_STATEMENT * written_out.unwrap_or(n_statements);
+    }
+
+    /// Takes note of lanes that are emitted once, with so many statements.
+    pub(super) fn note_lanes(&mut self, n_statements: usize) {
+        self.n_instructions += PER_STATEMENT * n_statements.max(1);
     }
 
     /// Takes note of a store that is called.
@@ -73,7 +81,7 @@ mod tests {
 
     #[test]
     fn loops_that_stay_are_counted_if_thorough_code_has_none() {
-        let mut spared = Spared::new(Quality::Quick, true);
+        let mut spared = Spared::new(Quality::Quick, true, 0);
         spared.note_loop(4, FEW_STATEMENTS);
         spared.note_loop(4, MOST_STATEMENTS + 1);
         assert_eq!(spared.n_instructions, 0, "it is the same in both");
@@ -85,7 +93,7 @@ mod tests {
     #[test]
     fn short_sums_that_are_called_would_be_written_out() {
         for (n_rounds, n_statements) in [(None, 10), (Some(8), 80), (Some(100), 10)] {
-            let mut spared = Spared::new(Quality::Quick, true);
+            let mut spared = Spared::new(Quality::Quick, true, 0);
             spared.note_chain(10, n_rounds);
             assert!(spared.has_chains);
             assert_eq!(spared.n_instructions, PER_STATEMENT * n_statements, "{n_rounds:?}");
@@ -97,10 +105,10 @@ mod tests {
         for (quality, is_large) in
             [(Quality::Quick, false), (Quality::Thorough, false), (Quality::Thorough, true)]
         {
-            let spared = Spared::new(quality, is_large);
+            let spared = Spared::new(quality, is_large, 0);
             assert_eq!((spared.most_statements, spared.calls_scatters), (MOST_STATEMENTS, false));
         }
-        let mut spared = Spared::new(Quality::Quick, true);
+        let mut spared = Spared::new(Quality::Quick, true, 0);
         assert_eq!((spared.most_statements, spared.calls_scatters), (FEW_STATEMENTS, true));
         spared.note_scatter();
         assert!(spared.n_instructions > 0, "thorough code has to be emitted again");

@@ -221,6 +221,9 @@ impl<'c> Emit<'c, '_> {
         {
             return self.lane_loop(of, width);
         }
+        if self.called_tile(of)? {
+            return Ok(());
+        }
         if let Some(rounds) = self.short(of).filter(|_| !self.is_inside_wave(of)) {
             return self.written_out(of.range.var, rounds, &mut |emit| emit.stmts(&of.body));
         }

@@ -4,49 +4,86 @@
 //! together: a fold then has the states of all copies, which is what keeps a tile of a matrix product
 //! in registers. Fewer than `U` rounds run four at a time, and what is left then, like all rounds after the
 //! first `U`, one by one. Rounds of such a loop are independent, so their statements may be interleaved.
+//!
+//! Contract: runs last, after `divide_work`, by whoever makes code: plans are several times shorter without it.
+//! Code that is to be short has no copies: where the loop goes around lanes it is moved inside of them, for whoever
+//! makes code to run its folds together, and otherwise all rounds run four at a time.
 
 use einlang_index::{Affine, Constraint, Domain, MinMax, Quasi, Set, Var, Vars};
 
 use super::copy::Copy;
 use super::rewrite::{blocks, next_value_of};
-use crate::ir::{Block, Combine, Condition, Fold, FoldStart, Kernel, Loop, Own, Range, Role, Stmt};
+use super::share::share_values;
+use crate::ir::{
+    Block, Combine, Condition, Fold, FoldStart, Kernel, Loop, Own, Range, Role, Stmt, each_stmt,
+};
 
 /// So many rounds go together where there are fewer than a loop asks for.
 const FEW: u32 = 4;
 
-/// Jams the loops of a kernel that are to be unrolled; whether there were any.
-pub(super) fn jam_rounds(kernel: &mut Kernel) -> bool {
+/// How many rounds of a loop go together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rounds {
+    /// As many as it asks for.
+    Asked,
+    /// All inside of lanes, or four.
+    Short,
+}
+
+/// Jams the loops of a kernel that are to be unrolled. About how many statements fewer there are than with all the
+/// rounds that are asked for.
+pub fn jam_rounds(kernel: &mut Kernel, rounds: Rounds) -> usize {
     let next = next_value_of(kernel);
-    let mut jam = Jam { next, vars: &mut kernel.vars, any: false };
+    let mut jam = Jam { next, vars: &mut kernel.vars, rounds, any: false, n_spared: 0 };
     jam.block(&mut kernel.body);
-    jam.any
+    let Jam { any, n_spared, .. } = jam;
+    if any {
+        share_values(kernel);
+    }
+    n_spared
 }
 
 struct Jam<'k> {
     next: u32,
     vars: &'k mut Vars,
+    rounds: Rounds,
     any: bool,
+    n_spared: usize,
 }
 
 impl Jam<'_> {
     fn block(&mut self, block: &mut Block) {
-        for stmt in &mut block.stmts {
-            blocks(stmt, &mut |block| self.block(block));
-            if let Stmt::Loop(of) = stmt
-                && let Role::Unroll(n) = of.role
-                && let Some(jammed) = self.looped(of, n)
-            {
-                *stmt = jammed;
-                self.any = true;
+        let stmts = std::mem::take(&mut block.stmts);
+        for mut stmt in stmts {
+            blocks(&mut stmt, &mut |block| self.block(block));
+            let jammed = match &stmt {
+                Stmt::Loop(of) if let Role::Unroll(n) = of.role => self.together(of, n),
+                _ => None,
+            };
+            self.any |= jammed.is_some();
+            match jammed {
+                Some(jammed) => block.stmts.extend(jammed),
+                None => block.stmts.push(stmt),
             }
         }
     }
 
+    /// The loop with so many rounds together, or less than that.
+    fn together(&mut self, of: &Loop, n: u32) -> Option<Vec<Stmt>> {
+        let short = match self.rounds {
+            Rounds::Short => inside_lanes(of, n).or_else(|| Some(vec![self.fewer(of, n)?])),
+            Rounds::Asked => None,
+        };
+        if short.is_some() {
+            self.n_spared += n_stmts(&of.body) * n as usize;
+        }
+        short.or_else(|| self.looped(of, n))
+    }
+
     /// The loop, or its copies where it has as many rounds as there are.
-    fn looped(&mut self, of: &Loop, n: u32) -> Option<Stmt> {
-        let holds_loops = |stmt: &Stmt| matches!(stmt, Stmt::Loop(_) | Stmt::Fold(_));
+    fn looped(&mut self, of: &Loop, n: u32) -> Option<Vec<Stmt>> {
         let range = &of.range;
-        if range.down || of.until.is_some() || !of.body.stmts.iter().any(holds_loops) {
+        if !may_go_together(of) {
             return None;
         }
         let full = has_rounds(&range.lo, &range.hi, i64::from(n))?;
@@ -61,7 +98,7 @@ impl Jam<'_> {
         }
         let next = Range { lo: range.lo.add_constant(i64::from(n)).ok()?, ..range.clone() };
         // Where there are more rounds than that, the others follow one by one.
-        let beyond = match is_at_most(&range.hi, &next.lo) {
+        let beyond = match range.has_at_most(n) {
             true => None,
             false => Some(copy.block_at(&of.body, range.var, &Quasi::from(range.var))?),
         };
@@ -73,16 +110,19 @@ impl Jam<'_> {
             let beyond = Loop { range: next, role: Role::Seq, own: Own::All, until: None, body };
             Stmt::Loop(Box::new(beyond))
         }));
+        if full.is_everything() {
+            return Some(stmts);
+        }
         let rest = match self.fewer(of, n) {
             Some(rest) => rest,
             None => Stmt::Loop(Box::new(Loop { role: Role::Seq, ..of.clone() })),
         };
-        Some(Stmt::If {
+        Some(vec![Stmt::If {
             results: Vec::new(),
             condition: Condition::Within(Domain::new([], full)),
             then: Block { stmts, results: Vec::new() },
             otherwise: Block { stmts: vec![rest], results: Vec::new() },
-        })
+        }])
     }
 
     /// The rounds of a loop that has fewer of them than it asks for, a few at a time.
@@ -97,7 +137,7 @@ impl Jam<'_> {
         let end = lo.add_constant(i64::from(FEW)).ok()?;
         let hi = MinMax::min_of([range.hi.clone(), end]).ok()?;
         let few = Loop { range: Range { lo, hi, ..range.clone() }, ..of.clone() };
-        let stmts = vec![self.looped(&few, FEW)?];
+        let stmts = self.looped(&few, FEW)?;
         let n_times = range.hi.sub(&range.lo).ok()?.ceil_div(i64::from(FEW)).ok()?;
         let over = Range { var, lo: MinMax::from(0), hi: n_times, down: false };
         let body = Block { stmts, results: Vec::new() };
@@ -180,6 +220,57 @@ impl Jam<'_> {
     }
 }
 
+/// Whether rounds of a loop may go together, so that nobody else may run one of them.
+pub(crate) fn may_go_together(of: &Loop) -> bool {
+    let holds_loops = |stmt: &Stmt| matches!(stmt, Stmt::Loop(_) | Stmt::Fold(_));
+    matches!(of.role, Role::Unroll(_))
+        && !of.range.down
+        && of.until.is_none()
+        && !of.own.is_divided()
+        && of.body.stmts.iter().any(holds_loops)
+}
+
+/// The loop of at most so many rounds inside of the lanes that it goes around, if there is nothing else in it.
+fn inside_lanes(of: &Loop, n: u32) -> Option<Vec<Stmt>> {
+    let range = &of.range;
+    if !may_go_together(of) || !range.has_at_most(n) {
+        return None;
+    }
+    let (mut stmts, body) = apart(&of.body, range.var);
+    let (mut binds, mut changing) = (Vec::new(), vec![range.var]);
+    for stmt in body.stmts {
+        match stmt {
+            Stmt::Bind { var, .. } => {
+                changing.push(var);
+                binds.push(stmt);
+            }
+            Stmt::Loop(mut lanes) if matches!(lanes.role, Role::Lane(_)) => {
+                let mut same = lanes.until.is_none();
+                for bound in [&lanes.range.lo, &lanes.range.hi] {
+                    bound.for_each_var(&mut |var| same &= !changing.contains(&var));
+                }
+                if !same {
+                    return None;
+                }
+                let inner = std::mem::take(&mut lanes.body.stmts);
+                let body = Block { stmts: [binds.clone(), inner].concat(), results: Vec::new() };
+                let rounds = Loop { range: range.clone(), body, ..of.clone() };
+                lanes.body.stmts = vec![Stmt::Loop(Box::new(rounds))];
+                stmts.push(Stmt::Loop(lanes));
+            }
+            _ => return None,
+        }
+    }
+    Some(stmts)
+}
+
+/// How many statements a block has, those inside of others too.
+fn n_stmts(block: &Block) -> usize {
+    let mut n = 0;
+    each_stmt(block, &mut |_| n += 1);
+    n
+}
+
 /// The fold with a block that combines.
 pub(super) fn with_block(mut fold: Fold, next: &mut u32, vars: &mut Vars) -> Option<Fold> {
     if fold.guard.is_some() || !matches!(fold.start, FoldStart::From(_)) {
@@ -253,14 +344,6 @@ pub(super) fn joined(mut a: Fold, b: Fold) -> Option<Fold> {
     block.stmts.extend(more.stmts);
     block.results.extend(more.results);
     Some(a)
-}
-
-/// Whether a bound is plainly not above another.
-fn is_at_most(bound: &MinMax, other: &MinMax) -> bool {
-    match bound {
-        MinMax::Min(list) => list.iter().any(|bound| is_at_most(bound, other)),
-        bound => bound == other,
-    }
 }
 
 /// When a range has at least so many values: every upper bound is that far from every lower one.

@@ -11,7 +11,7 @@
 //! | `unread.rs` | `drop_unread`: what nobody reads is not stored |
 //! | `folds.rs` | `merge_folds`: and so do their folds |
 //! | `terms.rs` | `block_terms`: long sums go through their terms block by block, outside of their points |
-//! | `jam.rs` | `jam_rounds`: several rounds of a loop go through the loops inside together |
+//! | `jam.rs` | `jam_rounds`: several rounds of a loop go through the loops inside together, where code is made |
 //! | `specialise.rs` | `specialise_sizes`: code of its own for sizes that the schedule expects |
 //! | `unset.rs` | `leave_unset`: memory that is stored whole before it is read need not be zero |
 //! | `budget.rs` | `hold_budget`: trajectories that are too large trap before they get memory |
@@ -38,6 +38,8 @@ mod unset;
 
 pub(crate) use budget::hold_budget;
 pub(crate) use copy::Copy;
+pub(crate) use jam::may_go_together;
+pub use jam::{Rounds, jam_rounds};
 pub(crate) use longest::{LongestAxis, hold_axis};
 pub(crate) use rewrite::{blocks, next_value_of};
 
@@ -64,9 +66,6 @@ pub(crate) fn improve(kernel: &mut Kernel, schedule: &Schedule) {
     terms::block_terms(kernel);
     if merged {
         folds::merge_folds(kernel);
-        share::share_values(kernel);
-    }
-    if jam::jam_rounds(kernel) {
         share::share_values(kernel);
     }
 }

@@ -43,7 +43,7 @@ pub use stmt::{
     Subscript, UntilLoop,
 };
 pub use verify::{Problem, verify};
-pub use visit::{Uses, blocks, each_stmt};
+pub use visit::{Uses, blocks, each_stmt, results};
 
 /// A position in [`Kernel::buffers`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

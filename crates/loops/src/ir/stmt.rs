@@ -127,6 +127,25 @@ pub struct Range {
     pub down: bool,
 }
 
+impl Range {
+    /// Whether it is known to have at most so many values.
+    pub fn has_at_most(&self, n: u32) -> bool {
+        let ends = match &self.hi {
+            MinMax::Min(list) => list.as_slice(),
+            hi => std::slice::from_ref(hi),
+        };
+        let starts = match &self.lo {
+            MinMax::Max(list) => list.as_slice(),
+            lo => std::slice::from_ref(lo),
+        };
+        let is_near = |start: &MinMax, end: &MinMax| {
+            let length = end.sub(start).ok().and_then(|length| length.as_constant());
+            length.is_some_and(|length| length <= i64::from(n))
+        };
+        ends.iter().any(|end| starts.iter().any(|start| is_near(start, end)))
+    }
+}
+
 /// Which rounds of a loop a thread of a team runs.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Own {
@@ -373,4 +392,26 @@ pub enum Stmt {
     Team(Block),
     /// The threads of a team wait here for each other.
     Barrier,
+}
+
+#[cfg(test)]
+mod tests {
+    use einlang_index::Vars;
+
+    use super::*;
+
+    #[test]
+    fn tiles_have_at_most_so_many_rounds() {
+        let mut vars = Vars::new();
+        let var = vars.index("j");
+        let mut bound = |text: &str| MinMax::from(Quasi::parse(text, &mut vars).expect("it reads"));
+        let min = |list: [MinMax; 2]| MinMax::min_of(list).expect("it is small");
+        let (first, next, end) = (bound("32*T"), bound("32*T + 32"), bound("n"));
+        let range = |lo: &MinMax, hi: MinMax| Range { var, lo: lo.clone(), hi, down: false };
+        let tile = range(&first, min([next.clone(), end.clone()]));
+        assert!(tile.has_at_most(32) && !tile.has_at_most(16));
+        assert!(!range(&first, end.clone()).has_at_most(32));
+        let later = MinMax::max_of([first, bound("m")]).expect("it is small");
+        assert!(range(&later, min([next, end])).has_at_most(32));
+    }
 }

@@ -1,9 +1,10 @@
 //! Visiting statements without changing them.
 
 use einlang_index::{Domain, MinMax, Quasi, Var};
+use einlang_tir::region::Value;
 use rustc_hash::FxHashSet as HashSet;
 
-use super::{Block, Combine, Condition, FoldStart, Operand, Stmt, Subscript};
+use super::{Block, Combine, Condition, Fold, FoldStart, Operand, Stmt, Subscript};
 
 /// The blocks of a statement.
 pub fn blocks(stmt: &Stmt) -> Vec<&Block> {
@@ -24,6 +25,20 @@ pub fn blocks(stmt: &Stmt) -> Vec<&Block> {
         }
         Stmt::Team(block) => vec![block],
         _ => Vec::new(),
+    }
+}
+
+/// The values that a statement defines for those after it.
+pub fn results(stmt: &Stmt) -> &[Value] {
+    match stmt {
+        Stmt::Op { result, .. }
+        | Stmt::Index { result, .. }
+        | Stmt::Load { result, .. }
+        | Stmt::Probe { result, .. } => std::slice::from_ref(result),
+        Stmt::If { results, .. } | Stmt::Call { results, .. } => results,
+        Stmt::Fold(fold) => &fold.results,
+        Stmt::Loop(of) => of.until.as_ref().map_or(&[], |u| std::slice::from_ref(&u.converged)),
+        _ => &[],
     }
 }
 
@@ -94,9 +109,7 @@ impl Uses {
                     self.bound(&range.hi);
                 }
                 fold.within.iter().for_each(|domain| self.domain(domain));
-                if let FoldStart::From(start) = &fold.start {
-                    start.iter().for_each(|operand| self.operand(operand));
-                }
+                self.start(fold);
                 fold.key.iter().for_each(|key| self.operand(&key.bin));
             }
             Stmt::CheckShape(..)
@@ -108,6 +121,13 @@ impl Uses {
             | Stmt::Barrier => {}
         }
         blocks(stmt).into_iter().for_each(|block| self.block(block));
+    }
+
+    /// Adds what a fold starts with.
+    pub fn start(&mut self, fold: &Fold) {
+        if let FoldStart::From(start) = &fold.start {
+            start.iter().for_each(|operand| self.operand(operand));
+        }
     }
 
     fn operand(&mut self, operand: &Operand) {

@@ -16,6 +16,7 @@ use super::taken::let_take;
 use super::waves::{is_wave, wave_or};
 use super::work::is_small;
 use super::worth::{Around, Left};
+use crate::improve::may_go_together;
 use crate::ir::{
     Block, BufferId, Condition, Layout, Loop, Own, Range, Role, Stmt, Uses, blocks, each_stmt,
 };
@@ -204,7 +205,9 @@ impl Form<'_> {
 
     fn looped(&mut self, of: &Loop, scope: &mut Scope) -> Shared {
         let as_it_is = Stmt::Loop(Box::new(of.clone()));
-        let is_whole = of.role.is_free() && !is_small(of, self.least_work / 4);
+        // Rounds that go together are one thread's; those inside may be divided.
+        let is_free = of.role.is_free() && !may_go_together(of);
+        let is_whole = is_free && !is_small(of, self.least_work / 4);
         let is_outer = is_whole && !is_band(of, scope) && !self.is_for_one_thread(of);
         if is_outer && self.is_divisible(of, scope) {
             return Some((Stmt::Loop(Box::new(Loop { own: Own::Part, ..of.clone() })), true));

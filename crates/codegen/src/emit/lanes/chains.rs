@@ -24,10 +24,10 @@ const LEAST_PRODUCTS: usize = 16;
 
 /// An element that a term loads.
 #[derive(Clone, Copy)]
-struct Load<'k> {
+pub(super) struct Load<'k> {
     number: u32,
     buffer: BufferId,
-    at: &'k [Subscript],
+    pub(super) at: &'k [Subscript],
 }
 
 /// What a value of a term is.
@@ -47,19 +47,22 @@ enum Is<'k> {
 }
 
 /// Sums with lanes in common.
-struct Group<'k> {
-    lanes: Load<'k>,
-    counts: Option<&'k Quasi>,
+pub(super) struct Group<'k> {
+    pub(super) lanes: Load<'k>,
+    pub(super) counts: Option<&'k Quasi>,
     /// What is the same for all lanes, and the number of the state.
-    rows: Vec<(Load<'k>, usize)>,
+    pub(super) rows: Vec<(Load<'k>, usize)>,
 }
 
-/// The terms of a fold: the index that goes through them and how many there are, and the same of the loop around.
-struct Terms<'c> {
+/// The terms of a fold: the index that goes through them and how many there are, the same of the loop around, and how
+/// many there are in all.
+#[derive(Clone, Copy)]
+pub(super) struct Terms<'c> {
     term: Var,
     n_terms: IntValue<'c>,
     round: Option<Var>,
     n_rounds: IntValue<'c>,
+    pub(super) n: IntValue<'c>,
 }
 
 impl<'c> Emit<'c, '_> {
@@ -70,6 +73,29 @@ impl<'c> Emit<'c, '_> {
         states: &[PointerValue<'c>],
     ) -> Result<bool> {
         let Some(groups) = self.chain_groups(fold) else { return Ok(false) };
+        let terms = self.begin_chains(fold)?;
+        let mut places = Vec::with_capacity(groups.len());
+        for group in &groups {
+            let Some(place) = self.place_of_lanes(group.lanes)? else { return Ok(false) };
+            places.push(place);
+        }
+        self.tick(terms.n)?;
+        for (group, place) in groups.iter().zip(places) {
+            self.call_chains(group, &terms, place, states)?;
+        }
+        self.note_chains(fold);
+        Ok(true)
+    }
+
+    /// Takes note that a fold is added up by calls.
+    pub(super) fn note_chains(&mut self, fold: &Fold) {
+        if let Combine::Block { block, .. } = &fold.combine {
+            self.spared.note_chain(block.stmts.len(), self.n_terms(fold));
+        }
+    }
+
+    /// Sets the indices of a fold to its first term.
+    pub(super) fn begin_chains(&mut self, fold: &Fold) -> Result<Terms<'c>> {
         let mut counts = Vec::with_capacity(fold.ranges.len());
         for range in &fold.ranges {
             let (lo, hi) = (self.bound(&range.lo)?, self.bound(&range.hi)?);
@@ -79,11 +105,6 @@ impl<'c> Emit<'c, '_> {
             self.builder.build_store(slot, lo)?;
             let n = self.builder.build_int_nsw_sub(hi, lo, "terms")?;
             counts.push((range.var, n));
-        }
-        let mut places = Vec::with_capacity(groups.len());
-        for group in &groups {
-            let Some(place) = self.place_of_lanes(group.lanes)? else { return Ok(false) };
-            places.push(place);
         }
         let (term, n_terms) = counts[counts.len() - 1];
         let (round, n_rounds) = match counts[..] {
@@ -100,19 +121,11 @@ impl<'c> Emit<'c, '_> {
             }
             None => n_terms,
         };
-        self.tick(n)?;
-        for (group, place) in groups.iter().zip(places) {
-            let terms = Terms { term, n_terms, round, n_rounds };
-            self.call_chains(group, &terms, place, states)?;
-        }
-        if let Combine::Block { block, .. } = &fold.combine {
-            self.spared.note_chain(block.stmts.len(), self.n_terms(fold));
-        }
-        Ok(true)
+        Ok(Terms { term, n_terms, round, n_rounds, n })
     }
 
     /// The sums of a fold by their lanes, if it is nothing but chains.
-    fn chain_groups<'k>(&self, fold: &'k Fold) -> Option<Vec<Group<'k>>> {
+    pub(super) fn chain_groups<'k>(&self, fold: &'k Fold) -> Option<Vec<Group<'k>>> {
         let lanes =
             self.lanes.as_ref().filter(|lanes| self.spared.calls_chains && !lanes.divided)?;
         // At most one loop around that of the terms, of which that does not depend.
@@ -227,7 +240,7 @@ impl<'c> Emit<'c, '_> {
     }
 
     /// Where the first lane of a term lies, if the others follow.
-    fn place_of_lanes(&mut self, load: Load<'_>) -> Result<Option<PointerValue<'c>>> {
+    pub(super) fn place_of_lanes(&mut self, load: Load<'_>) -> Result<Option<PointerValue<'c>>> {
         let (number, width) = (load.buffer.0 as usize, self.n_lanes().unwrap_or(1));
         let mut along = Vec::with_capacity(load.at.len());
         for subscript in load.at {
@@ -239,7 +252,7 @@ impl<'c> Emit<'c, '_> {
         })
     }
 
-    fn place_of_row(&mut self, load: Load<'_>) -> Result<PointerValue<'c>> {
+    pub(super) fn place_of_row(&mut self, load: Load<'_>) -> Result<PointerValue<'c>> {
         let mut at = Vec::with_capacity(load.at.len());
         for subscript in load.at {
             at.push(self.subscript(subscript)?);
@@ -257,10 +270,29 @@ impl<'c> Emit<'c, '_> {
     ) -> Result<()> {
         let n_rows = group.rows.len();
         let words = self.words(WORDS as usize + 2 * n_rows, "chains")?;
+        for (at, (row, state)) in (WORDS..).zip(&group.rows) {
+            let place = self.place_of_row(*row)?;
+            let address = self.address(place)?;
+            self.builder.build_store(self.word(words, at)?, address)?;
+            let address = self.address(states[*state])?;
+            self.builder.build_store(self.word(words, at + n_rows as u64)?, address)?;
+        }
+        let n_rows = self.i64(n_rows as i64);
+        self.call_with_places(group, terms, lanes, (words, n_rows))
+    }
+
+    /// The call, once the places of all rows and states are written.
+    pub(super) fn call_with_places(
+        &mut self,
+        group: &Group<'_>,
+        terms: &Terms<'c>,
+        lanes: PointerValue<'c>,
+        (words, n_rows): (PointerValue<'c>, IntValue<'c>),
+    ) -> Result<()> {
         let bits = self.kernel.buffers[group.lanes.buffer.0 as usize].elem.bits();
         let n_vectors = self.n_lanes().unwrap_or(1) * bits / VECTOR_BITS;
         let (row, _) = group.rows[0];
-        let Terms { term, n_terms, round, n_rounds } = *terms;
+        let Terms { term, n_terms, round, n_rounds, .. } = *terms;
         let between_rounds = |load| match round {
             Some(round) => self.bytes_between(load, round),
             None => Ok(self.i64(0)),
@@ -273,10 +305,10 @@ impl<'c> Emit<'c, '_> {
             }
             None => self.i64(0),
         };
-        let mut all = vec![
+        let all = [
             self.i64(i64::from(bits)),
             self.i64(i64::from(n_vectors)),
-            self.i64(n_rows as i64),
+            n_rows,
             n_terms,
             self.bytes_between(row, term)?,
             self.address(lanes)?,
@@ -288,13 +320,6 @@ impl<'c> Emit<'c, '_> {
             self.i64(i64::from(group.counts.is_some())),
             first,
         ];
-        for (row, _) in &group.rows {
-            let place = self.place_of_row(*row)?;
-            all.push(self.address(place)?);
-        }
-        for (_, state) in &group.rows {
-            all.push(self.address(states[*state])?);
-        }
         for (at, word) in all.into_iter().enumerate() {
             let place = self.word(words, at as u64)?;
             self.builder.build_store(place, word)?;
@@ -303,7 +328,7 @@ impl<'c> Emit<'c, '_> {
         Ok(())
     }
 
-    fn address(&self, place: PointerValue<'c>) -> Result<IntValue<'c>> {
+    pub(super) fn address(&self, place: PointerValue<'c>) -> Result<IntValue<'c>> {
         Ok(self.builder.build_ptr_to_int(place, self.i64_type(), "address")?)
     }
 

@@ -3,10 +3,9 @@
 //! Whole vectors without a mask and the rest with one are two copies of a body. Where the processor has
 //! masks for every access, a mask that holds everywhere costs next to nothing, and compiling a large body
 //! twice costs more than the mask ever does. Small bodies, whose loads become operands, stay apart, unless
-//! there is at most one vector of them.
+//! there is at most one vector of them or code is made quickly.
 
-use einlang_index::MinMax;
-use einlang_loops::ir::{Block, Range};
+use einlang_loops::ir::Block;
 
 use crate::emit::Emit;
 use crate::emit::estimate::weight;
@@ -26,43 +25,13 @@ impl Emit<'_, '_> {
         let registers = (width as usize).div_ceil(LANES);
         crate::optimise::has_masks() && weight(body, FUNCTION).saturating_mul(registers) >= LARGE
     }
-}
 
-/// Whether a range is known to have at most so many values.
-pub(super) fn at_most(range: &Range, n: u32) -> bool {
-    let ends = match &range.hi {
-        MinMax::Min(list) => list.as_slice(),
-        hi => std::slice::from_ref(hi),
-    };
-    let starts = match &range.lo {
-        MinMax::Max(list) => list.as_slice(),
-        lo => std::slice::from_ref(lo),
-    };
-    let is_near = |start: &MinMax, end: &MinMax| {
-        let length = end.sub(start).ok().and_then(|length| length.as_constant());
-        length.is_some_and(|length| length <= i64::from(n))
-    };
-    ends.iter().any(|end| starts.iter().any(|start| is_near(start, end)))
-}
-
-#[cfg(test)]
-mod tests {
-    use einlang_index::{Quasi, Vars};
-
-    use super::*;
-
-    #[test]
-    fn tiles_have_at_most_one_vector() {
-        let mut vars = Vars::new();
-        let var = vars.index("j");
-        let mut bound = |text: &str| MinMax::from(Quasi::parse(text, &mut vars).expect("it reads"));
-        let min = |list: [MinMax; 2]| MinMax::min_of(list).expect("it is small");
-        let (first, next, end) = (bound("32*T"), bound("32*T + 32"), bound("n"));
-        let range = |lo: &MinMax, hi: MinMax| Range { var, lo: lo.clone(), hi, down: false };
-        let tile = range(&first, min([next.clone(), end.clone()]));
-        assert!(at_most(&tile, 32) && !at_most(&tile, 16));
-        assert!(!at_most(&range(&first, end.clone()), 32));
-        let later = MinMax::max_of([first, bound("m")]).expect("it is small");
-        assert!(at_most(&range(&later, min([next, end])), 32));
+    /// Whether a body is emitted once in any case, which is noted.
+    pub(super) fn spares_copy(&mut self, body: &Block) -> bool {
+        let is_spared = crate::optimise::has_masks() && self.spared.masks_all;
+        if is_spared {
+            self.spared.note_lanes(weight(body, 1));
+        }
+        is_spared
     }
 }

@@ -37,6 +37,7 @@ mod op;
 mod scatter;
 mod single;
 mod steps;
+mod tile;
 mod uniform;
 
 use einlang_index::{MinMax, Quasi, Var};
@@ -52,7 +53,6 @@ use super::{Emit, Refused, Result};
 use crate::optimise::has_masks;
 
 pub(super) use check::{has_lanes, terms_are_lanes};
-use large::at_most;
 use steps::Steps;
 
 /// The lanes of the loop that is being emitted.
@@ -84,8 +84,8 @@ impl<'c> Emit<'c, '_> {
         self.at(begin);
         self.ticked(of, lo, hi)?;
         self.builder.build_store(var, lo)?;
-        match self.is_large(&of.body, width) {
-            _ if at_most(&of.range, width) && has_masks() => {
+        match self.is_large(&of.body, width) || self.spares_copy(&of.body) {
+            _ if of.range.has_at_most(width) && has_masks() => {
                 let mask = self.mask_of_rest(lo, hi, width)?;
                 self.in_lanes(of, width, Some(mask))?;
                 self.jump(end)?;

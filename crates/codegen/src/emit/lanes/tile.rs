@@ -1,0 +1,388 @@
+//! Rounds inside of lanes whose sums of products are called together, in code that is made quickly.
+//!
+//! `jam_rounds` moves the rows of a tile inside of its lanes. Their chains are one call (`chains.rs`), so the body is
+//! cut at its folds: what comes before the first one runs for all rows, then the call, then what follows for all rows,
+//! and so on. What a part computes for a later one is kept for each row. A sum of blocks of terms has a call for each
+//! block.
+//!
+//! Invariant: rounds of such a loop are independent, so each row computes what it would compute alone.
+
+use einlang_index::Var;
+use einlang_loops::ir::{
+    Combine, Fold, FoldStart, Loop, Operand, Range, Role, Stmt, Subscript, Uses, results,
+};
+use einlang_tir::region::Value;
+use inkwell::types::{BasicType, BasicTypeEnum};
+use inkwell::values::{BasicValueEnum, IntValue, PointerValue};
+
+use super::chains::Group;
+use crate::chains::WORDS;
+use crate::emit::{Emit, Result};
+
+/// A fold that is called for all rows together.
+struct Sum<'k> {
+    /// The fold over blocks of terms, if there is one.
+    blocks: Option<&'k Fold>,
+    chain: &'k Fold,
+    groups: Vec<Group<'k>>,
+}
+
+impl<'k> Sum<'k> {
+    /// The fold whose results the rest of the body sees.
+    fn whole(&self) -> &'k Fold {
+        self.blocks.unwrap_or(self.chain)
+    }
+}
+
+/// A part of the body: statements, and the fold after them.
+#[derive(Default)]
+struct Part<'k> {
+    stmts: Vec<&'k Stmt>,
+    sum: Option<Sum<'k>>,
+}
+
+/// The rows of a tile.
+struct Tile<'k, 'c> {
+    parts: Vec<Part<'k>>,
+    binds: Vec<&'k Stmt>,
+    var: Var,
+    /// The first row, and the one after the last.
+    lo: IntValue<'c>,
+    hi: IntValue<'c>,
+}
+
+/// What is kept for each row.
+struct Kept<'c> {
+    value: Value,
+    ty: BasicTypeEnum<'c>,
+    places: PointerValue<'c>,
+}
+
+/// Places for what is handed over, for each group, and for the states of each row, for each result.
+struct Room<'c> {
+    words: Vec<PointerValue<'c>>,
+    states: Vec<PointerValue<'c>>,
+}
+
+impl<'c> Emit<'c, '_> {
+    /// Emits the rows of a tile; false if it is none.
+    pub(in crate::emit) fn called_tile(&mut self, of: &Loop) -> Result<bool> {
+        let Role::Unroll(most) = of.role else { return Ok(false) };
+        let (lo, hi) = (self.bound(&of.range.lo)?, self.bound(&of.range.hi)?);
+        let Some(binds) = self.binds(of, most, lo)? else { return Ok(false) };
+        let Some(parts) = self.parts(of) else { return Ok(false) };
+        for sum in parts.iter().filter_map(|part| part.sum.as_ref()) {
+            // Whatever is the first term, lanes lie one after the other or they do not.
+            for range in sum.blocks.iter().flat_map(|blocks| &blocks.ranges).chain(&sum.chain.ranges) {
+                self.known.remove(&range.var);
+                self.looped_in_lanes(range.var);
+                let slot = self.var_slot(range.var)?;
+                self.builder.build_store(slot, self.i64(0))?;
+            }
+            for group in &sum.groups {
+                if self.place_of_lanes(group.lanes)?.is_none() {
+                    return Ok(false);
+                }
+            }
+        }
+        let tile = Tile { parts, binds, var: of.range.var, lo, hi };
+        let mut kept: Vec<Kept<'c>> = Vec::new();
+        for (at, part) in tile.parts.iter().enumerate() {
+            let room = part.sum.as_ref().map(|sum| self.room_of(sum, most)).transpose()?;
+            let states = match &part.sum {
+                Some(sum) => self.states(sum.whole(), most)?,
+                None => Vec::new(),
+            };
+            let mut here = Vec::new();
+            self.rows(&tile, &kept, |emit, row| {
+                part.stmts.iter().try_for_each(|stmt| emit.stmt(stmt))?;
+                here = emit.kept_of(part, &tile.parts[at + 1..], (row, most))?;
+                part.sum.as_ref().map_or(Ok(()), |sum| emit.start(sum.whole(), &states, row))
+            })?;
+            kept.extend(here);
+            let (Some(sum), Some(room)) = (&part.sum, room) else { continue };
+            match sum.blocks {
+                None => self.chains_of_rows(&tile, sum, &Room { states: states.clone(), ..room })?,
+                Some(blocks) => self.each_of(&blocks.ranges, &mut |emit| {
+                    emit.rows(&tile, &kept, |emit, row| emit.start(sum.chain, &room.states, row))?;
+                    emit.chains_of_rows(&tile, sum, &room)?;
+                    emit.rows(&tile, &[], |emit, row| {
+                        let terms = emit.of_row(sum.chain, &room.states, row)?;
+                        let mut slots = Vec::with_capacity(states.len());
+                        for (value, all) in blocks.results.iter().zip(&states) {
+                            slots.push(emit.element(emit.wide_type(value.elem)?, *all, row)?);
+                        }
+                        emit.combine_at(blocks, &slots, &terms)
+                    })
+                })?,
+            }
+            self.note_chains(sum.chain);
+            for (value, places) in sum.whole().results.iter().zip(states) {
+                kept.push(Kept { value: *value, ty: self.wide_type(value.elem)?, places });
+            }
+        }
+        Ok(true)
+    }
+
+    /// What a loop of at most so many rounds binds, once it is bound for the first round.
+    fn binds<'k>(
+        &mut self,
+        of: &'k Loop,
+        most: u32,
+        lo: IntValue<'c>,
+    ) -> Result<Option<Vec<&'k Stmt>>> {
+        let is_tile = self.spared.calls_chains
+            && self.lanes.as_ref().is_some_and(|lanes| !lanes.divided)
+            && of.until.is_none()
+            && !of.own.is_divided()
+            && !of.range.down
+            && of.range.has_at_most(most)
+            && of.body.stmts.iter().any(|stmt| matches!(stmt, Stmt::Fold(_)))
+            && !of.body.stmts.iter().any(|stmt| matches!(stmt, Stmt::Param { .. }));
+        if !is_tile {
+            return Ok(None);
+        }
+        self.known.remove(&of.range.var);
+        self.looped_in_lanes(of.range.var);
+        let slot = self.var_slot(of.range.var)?;
+        self.builder.build_store(slot, lo)?;
+        let stmts = of.body.stmts.iter();
+        let binds: Vec<&Stmt> = stmts.filter(|stmt| matches!(stmt, Stmt::Bind { .. })).collect();
+        binds.iter().try_for_each(|bind| self.stmt(bind))?;
+        Ok(Some(binds))
+    }
+
+    /// The parts of a loop, if some fold of it can be called for all rows together.
+    fn parts<'k>(&self, of: &'k Loop) -> Option<Vec<Part<'k>>> {
+        let mut parts = vec![Part::default()];
+        let mut changing = vec![of.range.var];
+        for stmt in &of.body.stmts {
+            let part = parts.last_mut()?;
+            match stmt {
+                Stmt::Bind { var, expr } => {
+                    let mut changes = false;
+                    expr.for_each_var(&mut |var| changes |= changing.contains(&var));
+                    changing.extend(changes.then_some(*var));
+                }
+                Stmt::Fold(fold) if let Some(sum) = self.sum_of_rows(fold, &changing) => {
+                    part.sum = Some(sum);
+                    parts.push(Part::default());
+                }
+                _ => part.stmts.push(stmt),
+            }
+        }
+        (parts.len() > 1).then_some(parts)
+    }
+
+    /// A fold as chains that have their terms and lanes in common.
+    fn sum_of_rows<'k>(&self, fold: &'k Fold, changing: &[Var]) -> Option<Sum<'k>> {
+        if let Some(groups) = self.chain_groups(fold) {
+            let is_same = same_terms(fold, changing) && same_lanes(&groups, changing);
+            return is_same.then_some(Sum { blocks: None, chain: fold, groups });
+        }
+        let [Stmt::Fold(chain)] = &fold.body.stmts[..] else { return None };
+        let groups = self.chain_groups(chain)?;
+        let all = chain.results.iter().map(|value| Operand::from(*value));
+        let is_plain = fold.within.is_none()
+            && fold.guard.is_none()
+            && fold.resume.is_none()
+            && fold.key.is_none()
+            && fold.ranges.iter().all(|range| !range.down)
+            && matches!(fold.combine, Combine::Op(_))
+            && matches!(fold.start, FoldStart::From(_))
+            && fold.body.results.iter().copied().eq(all);
+        let is_same = same_terms(fold, changing)
+            && same_terms(chain, changing)
+            && same_lanes(&groups, changing);
+        (is_plain && is_same).then_some(Sum { blocks: Some(fold), chain, groups })
+    }
+
+    /// Does something for each row, given what was kept for it.
+    fn rows(
+        &mut self,
+        tile: &Tile<'_, 'c>,
+        kept: &[Kept<'c>],
+        inside: impl FnOnce(&mut Self, IntValue<'c>) -> Result<()>,
+    ) -> Result<()> {
+        self.each(tile.var, tile.lo, tile.hi, |emit| {
+            tile.binds.iter().try_for_each(|bind| emit.stmt(bind))?;
+            let index = emit.var(tile.var)?;
+            let row = emit.builder.build_int_nsw_sub(index, tile.lo, "row")?;
+            for Kept { value, ty, places } in kept {
+                let place = emit.element(*ty, *places, row)?;
+                let is = emit.builder.build_load(*ty, place, "kept")?;
+                emit.define(value, is);
+            }
+            inside(emit, row)
+        })
+    }
+
+    /// Does something for each point of some ranges.
+    fn each_of(
+        &mut self,
+        ranges: &[Range],
+        inside: &mut dyn FnMut(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        let Some((range, rest)) = ranges.split_first() else { return inside(self) };
+        let (lo, hi) = (self.bound(&range.lo)?, self.bound(&range.hi)?);
+        self.each(range.var, lo, hi, |emit| emit.each_of(rest, inside))
+    }
+
+    fn room_of(&mut self, sum: &Sum<'_>, most: u32) -> Result<Room<'c>> {
+        let mut words = Vec::with_capacity(sum.groups.len());
+        for group in &sum.groups {
+            let n_words = WORDS as usize + 2 * group.rows.len() * most as usize;
+            words.push(self.words(n_words, "chains")?);
+        }
+        // Without blocks the states are those of the fold itself.
+        let states = match sum.blocks {
+            Some(_) => self.states(sum.chain, most)?,
+            None => Vec::new(),
+        };
+        Ok(Room { words, states })
+    }
+
+    /// Places for the states of a fold, of all rows.
+    fn states(&self, fold: &Fold, most: u32) -> Result<Vec<PointerValue<'c>>> {
+        let place = |value: &Value| {
+            let ty = self.wide_type(value.elem)?.array_type(most);
+            self.slot(ty.into(), "states")
+        };
+        fold.results.iter().map(place).collect()
+    }
+
+    /// Begins the states of a row.
+    fn start(&mut self, fold: &Fold, states: &[PointerValue<'c>], row: IntValue<'c>) -> Result<()> {
+        let FoldStart::From(start) = &fold.start else { return Ok(()) };
+        for ((value, all), from) in fold.results.iter().zip(states).zip(start) {
+            let place = self.element(self.wide_type(value.elem)?, *all, row)?;
+            self.keep(place, self.operand(from)?)?;
+        }
+        Ok(())
+    }
+
+    /// The states of a row.
+    fn of_row(
+        &self,
+        fold: &Fold,
+        states: &[PointerValue<'c>],
+        row: IntValue<'c>,
+    ) -> Result<Vec<BasicValueEnum<'c>>> {
+        let state = |(value, all): (&Value, &PointerValue<'c>)| {
+            let ty = self.wide_type(value.elem)?;
+            Ok(self.builder.build_load(ty, self.element(ty, *all, row)?, "state")?)
+        };
+        fold.results.iter().zip(states).map(state).collect()
+    }
+
+    /// Keeps what a part computes for later ones.
+    fn kept_of(
+        &mut self,
+        part: &Part<'_>,
+        later: &[Part<'_>],
+        (row, most): (IntValue<'c>, u32),
+    ) -> Result<Vec<Kept<'c>>> {
+        let mut uses = Uses::default();
+        part.sum.iter().for_each(|sum| uses.start(sum.chain));
+        for part in later {
+            part.stmts.iter().for_each(|stmt| uses.stmt(stmt));
+            if let Some(sum) = &part.sum {
+                uses.start(sum.whole());
+                uses.start(sum.chain);
+            }
+        }
+        let mut kept = Vec::new();
+        for value in part.stmts.iter().flat_map(|stmt| results(stmt)) {
+            if uses.values.contains(&value.number) {
+                let is = self.operand(&(*value).into())?;
+                let ty = is.get_type();
+                let places = self.slot(ty.array_type(most).into(), "rows")?;
+                self.builder.build_store(self.element(ty, places, row)?, is)?;
+                kept.push(Kept { value: *value, ty, places });
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Adds up the chains of all rows, whose states have begun.
+    fn chains_of_rows(
+        &mut self,
+        tile: &Tile<'_, 'c>,
+        sum: &Sum<'_>,
+        room: &Room<'c>,
+    ) -> Result<()> {
+        let terms = self.begin_chains(sum.chain)?;
+        let n_rows = self.builder.build_int_nsw_sub(tile.hi, tile.lo, "rows")?;
+        self.rows(tile, &[], |emit, row| {
+            for (group, words) in sum.groups.iter().zip(&room.words) {
+                emit.hand_over_row(sum.chain, group, *words, (row, n_rows), &room.states)?;
+            }
+            Ok(())
+        })?;
+        self.tick(terms.n)?;
+        for (group, words) in sum.groups.iter().zip(&room.words) {
+            let n = self.mul(n_rows, self.i64(group.rows.len() as i64))?;
+            if let Some(lanes) = self.place_of_lanes(group.lanes)? {
+                self.call_with_places(group, &terms, lanes, (*words, n))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells where a row and its states lie.
+    fn hand_over_row(
+        &mut self,
+        chain: &Fold,
+        group: &Group<'_>,
+        words: PointerValue<'c>,
+        (row, n_rows): (IntValue<'c>, IntValue<'c>),
+        states: &[PointerValue<'c>],
+    ) -> Result<()> {
+        let n = self.i64(group.rows.len() as i64);
+        let first = self.add(self.mul(row, n)?, self.i64(WORDS as i64))?;
+        let beyond = self.mul(n_rows, n)?;
+        for (at, (load, state)) in (0..).zip(&group.rows) {
+            let at = self.add(first, self.i64(at))?;
+            let place = self.place_of_row(*load)?;
+            let state = self.element(
+                self.wide_type(chain.results[*state].elem)?,
+                states[*state],
+                row,
+            )?;
+            for (at, place) in [(at, place), (self.add(at, beyond)?, state)] {
+                let word = self.element(self.i64_type(), words, at)?;
+                self.builder.build_store(word, self.address(place)?)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a fold has the same terms for all rows.
+fn same_terms(fold: &Fold, changing: &[Var]) -> bool {
+    let mut same = true;
+    for range in &fold.ranges {
+        for bound in [&range.lo, &range.hi] {
+            bound.for_each_var(&mut |var| same &= !changing.contains(&var));
+        }
+    }
+    same
+}
+
+/// Whether chains have the same lanes for all rows.
+fn same_lanes(groups: &[Group<'_>], changing: &[Var]) -> bool {
+    let mut same = true;
+    for group in groups {
+        let indices = group.lanes.at.iter().map(|subscript| match subscript {
+            Subscript::Index(expr) => Some(expr),
+            Subscript::Value(_) => None,
+        });
+        for index in indices.chain(group.counts.map(Some)) {
+            match index {
+                Some(expr) => expr.for_each_var(&mut |var| same &= !changing.contains(&var)),
+                None => same = false,
+            }
+        }
+    }
+    same
+}

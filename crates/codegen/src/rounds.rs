@@ -1,0 +1,51 @@
+//! The kernel that code of each quality is made from: rounds of its loops go together, written out or, where code is
+//! made quickly, inside of lanes (`einlang_loops::jam_rounds`).
+
+use std::sync::OnceLock;
+
+use einlang_loops::ir::Kernel;
+use einlang_loops::{Rounds, jam_rounds};
+
+use crate::tiers::Quality;
+
+/// A kernel with rounds that go together.
+#[derive(Debug)]
+pub(crate) struct Jammed {
+    pub(crate) kernel: Kernel,
+    /// About how many statements it would have more, were it made thoroughly.
+    pub(crate) n_spared: usize,
+}
+
+impl Jammed {
+    pub(crate) fn new(kernel: &Kernel, quality: Quality) -> Jammed {
+        let mut kernel = kernel.clone();
+        let rounds = match quality {
+            Quality::Quick => Rounds::Short,
+            Quality::Thorough => Rounds::Asked,
+        };
+        let n_spared = jam_rounds(&mut kernel, rounds);
+        Jammed { kernel, n_spared }
+    }
+}
+
+/// The same for each quality, made when it is first asked for.
+#[derive(Debug)]
+pub(crate) struct Forms<'k> {
+    kernel: &'k Kernel,
+    quick: OnceLock<Jammed>,
+    thorough: OnceLock<Jammed>,
+}
+
+impl<'k> Forms<'k> {
+    pub(crate) fn new(kernel: &'k Kernel) -> Forms<'k> {
+        Forms { kernel, quick: OnceLock::new(), thorough: OnceLock::new() }
+    }
+
+    pub(crate) fn of(&self, quality: Quality) -> &Jammed {
+        let slot = match quality {
+            Quality::Quick => &self.quick,
+            Quality::Thorough => &self.thorough,
+        };
+        slot.get_or_init(|| Jammed::new(self.kernel, quality))
+    }
+}
