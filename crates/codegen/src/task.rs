@@ -144,7 +144,8 @@ impl Task<'_> {
         let context = optimise::nameless();
         let emitted = self.emitted(&context, forms, first);
         let share = which()?;
-        let emitted = emitted.and_then(|emitted| self.emitted_as(&context, forms, emitted, share.quality));
+        let emitted =
+            emitted.and_then(|emitted| self.emitted_as(&context, forms, emitted, share.quality));
         Some(emitted.and_then(|emitted| {
             optimise::rename(&emitted.module, ENTRY, &share.name);
             self.own(&emitted.module, &share, false)

@@ -145,7 +145,8 @@ fn kernels_with_rounds_that_go_together_are_well_formed() {
                 for kernel in [&asked, &short] {
                     let mut problems = verify(kernel);
                     // That parts of divided loops are apart was seen before; conditions of copies hide it.
-                    problems.retain(|problem| problem.message != "a loop is divided that cannot be");
+                    problems
+                        .retain(|problem| problem.message != "a loop is divided that cannot be");
                     assert_eq!(problems, [], "{}: {kernel}", program.name);
                 }
                 let length = |kernel: &Kernel| kernel.to_string().lines().count();

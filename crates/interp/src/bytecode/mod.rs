@@ -33,6 +33,7 @@ use einlang_loops::ir::{Kernel, SiteId, verify};
 use einlang_loops::plan::{Choices, Cut};
 use einlang_loops::schedule::{Checkpoints, Schedule};
 use einlang_loops::threads::{is_bounded, sizes_of, work_of};
+use einlang_loops::{Rounds, jam_rounds};
 use einlang_tir::module::Module;
 
 use self::buffer::Memory;
@@ -173,12 +174,14 @@ impl Compiled {
 
     /// Register code of a kernel, and why it is that, where machine code was wanted.
     fn registers(
-        kernel: Kernel,
+        mut kernel: Kernel,
         schedule: Schedule,
         choices: &Choices,
         why: Option<String>,
     ) -> Result<Compiled, String> {
         hold(&kernel)?;
+        // What several rounds load is loaded once.
+        jam_rounds(&mut kernel, Rounds::Asked);
         let code = compile::compile(&kernel, choices.checked).map_err(|large| large.0)?;
         let code = Made::Registers(Box::new(code), why);
         Ok(Compiled { kernel, code, schedule, marked: None, wider: None, others: Vec::new() })

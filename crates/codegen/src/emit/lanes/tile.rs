@@ -73,7 +73,9 @@ impl<'c> Emit<'c, '_> {
         let Some(parts) = self.parts(of) else { return Ok(false) };
         for sum in parts.iter().filter_map(|part| part.sum.as_ref()) {
             // Whatever is the first term, lanes lie one after the other or they do not.
-            for range in sum.blocks.iter().flat_map(|blocks| &blocks.ranges).chain(&sum.chain.ranges) {
+            for range in
+                sum.blocks.iter().flat_map(|blocks| &blocks.ranges).chain(&sum.chain.ranges)
+            {
                 self.known.remove(&range.var);
                 self.looped_in_lanes(range.var);
                 let slot = self.var_slot(range.var)?;
@@ -102,7 +104,9 @@ impl<'c> Emit<'c, '_> {
             kept.extend(here);
             let (Some(sum), Some(room)) = (&part.sum, room) else { continue };
             match sum.blocks {
-                None => self.chains_of_rows(&tile, sum, &Room { states: states.clone(), ..room })?,
+                None => {
+                    self.chains_of_rows(&tile, sum, &Room { states: states.clone(), ..room })?
+                }
                 Some(blocks) => self.each_of(&blocks.ranges, &mut |emit| {
                     emit.rows(&tile, &kept, |emit, row| emit.start(sum.chain, &room.states, row))?;
                     emit.chains_of_rows(&tile, sum, &room)?;
@@ -344,11 +348,8 @@ impl<'c> Emit<'c, '_> {
         for (at, (load, state)) in (0..).zip(&group.rows) {
             let at = self.add(first, self.i64(at))?;
             let place = self.place_of_row(*load)?;
-            let state = self.element(
-                self.wide_type(chain.results[*state].elem)?,
-                states[*state],
-                row,
-            )?;
+            let state =
+                self.element(self.wide_type(chain.results[*state].elem)?, states[*state], row)?;
             for (at, place) in [(at, place), (self.add(at, beyond)?, state)] {
                 let word = self.element(self.i64_type(), words, at)?;
                 self.builder.build_store(word, self.address(place)?)?;
