@@ -25,7 +25,6 @@ mod equality;
 mod inequality;
 mod memo;
 mod parts;
-mod witness;
 
 pub(crate) use parts::near;
 
@@ -160,13 +159,8 @@ pub(crate) fn feasible(set: &Set, budget: &mut Budget) -> Result<bool> {
 /// The same, part by part.
 fn feasible_in_groups(set: &Set, budget: &mut Budget) -> Result<bool> {
     let parts = parts::parts(set);
-    let alone = |part: &Set, budget: &mut Budget| {
-        let vars = part.vars();
-        match witness::has_witness(part, &vars) {
-            true => Ok(true),
-            false => feasible_system(System::new(part, &vars)?, budget),
-        }
-    };
+    let alone =
+        |part: &Set, budget: &mut Budget| feasible_system(System::new(part, &part.vars())?, budget);
     for part in parts.iter().filter(|part| !part.is_box()) {
         let holds = match parts.len() {
             1 => alone(part, budget)?,
