@@ -126,3 +126,15 @@ def test_questions_that_make_no_sense():
         einlang.grad(einlang.loads("pub fn f(x: f32) -> f32 { x }").f, wrt="q")
     with pytest.raises(TypeError, match="Einlang module"):
         einlang.grad(np.sin)
+
+
+def test_errors_of_a_call_name_its_parameters(tmp_path):
+    path = tmp_path / "pair.ein"
+    path.write_text("pub fn pair(x: [f64; N], y: [f64; N]) -> [f64; N] {\n    let z[i] = x[i] + y[i];\n    z\n}\n")
+    pair = einlang.load(path).pair
+    with pytest.raises(einlang.ShapeError) as caught:
+        pair(np.ones(3), y=np.ones(4))
+    error = caught.value
+    assert error.diagnostics[0].message == "the size `N` is 3 in `x` (axis 0) and 4 in `y` (axis 0)"
+    assert error.span.line == 1 and "pair.ein:1:26" in str(error)
+    assert "einlang_" not in str(error)

@@ -109,7 +109,24 @@ fn extents_that_disagree_are_an_error_of_the_program() {
     let values = vec![tensor(&[3], &[1.0; 3]), tensor(&[2, 2], &[1.0; 4])];
     let failed = value.call(values, &RunOptions::default(), &mut MemoryIo::default());
     let Err(Failure::Program(found)) = failed else { panic!("{failed:?}") };
-    assert_eq!(found.iter().next().map(|error| error.code.as_str()), Some("E0705"));
+    let error = found.iter().next().expect("there is one");
+    assert_eq!(error.code.as_str(), "E0705");
+    assert_eq!(error.message, "the size `n` is 3 in `w` (axis 0) and 2 in `x` (axis 1)");
+    let places: Vec<&str> = error.spans().map(|span| &TEXT[span.range()]).collect();
+    assert_eq!(places, ["x: [f64; m, n]", "w: [f64; n]"]);
+}
+
+/// Whoever calls a function wrote neither its inputs nor the call.
+#[test]
+fn messages_about_a_call_are_about_the_function() {
+    let types: &[(Option<&str>, &str)] = &[(Some("x"), "[f64; ?, ?]"), (Some("w"), "[f32; ?]")];
+    let Err(Failure::Program(found)) = built("f", types, Ask::Value) else { panic!("it fails") };
+    for error in found.iter() {
+        let words = format!("{error:?}");
+        assert!(!words.contains("einlang_"), "{words}");
+        assert!(error.spans().all(|span| span.range().end <= TEXT.len()), "{words}");
+    }
+    assert!(found.has_errors());
 }
 
 #[test]

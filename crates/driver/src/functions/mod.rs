@@ -8,18 +8,21 @@
 //! |---|---|
 //! | `given.rs` | inputs that the source does not declare |
 //! | `signature.rs` | what the source says about each function |
+//! | `shown.rs` | messages about a call in the words of the source |
 //! | `wrapper.rs` | the text around a file that calls a function |
 //!
 //! Invariants: spans of the file stay what they are, since the wrapper follows its text; statements of
 //! the file that only have effects, and its `main`, are left out.
 
 mod given;
+mod shown;
 mod signature;
 mod wrapper;
 
 use einlang_source::FileId;
 use einlang_tir::host::HostType;
 
+pub(crate) use shown::Shown;
 pub use signature::{Parameter, Signature};
 pub use wrapper::{Argument, Ask, Call, argument_type};
 
@@ -45,17 +48,23 @@ impl Session<'_> {
             }
             false => None,
         };
-        let text = wrapper::text(&self.parse(file).tree, call, result.as_ref());
+        let tree = self.parse(file).tree.clone();
+        let text = wrapper::text(&tree, call, result.as_ref());
         let text = text.map_err(|why| Failure::Usage {
             message: why,
             help: "derivatives are taken of numbers and tensors of numbers".to_owned(),
         })?;
         let path = self.sources().name(file).to_owned();
-        let caller = self.add_text(&path, text);
+        let caller = self.add_text(&path, text.clone());
+        let shown = Shown::new(&tree, call, caller, &text);
         let outputs = self.outputs(Some(call.ask.outputs(result.as_ref())));
         let built = self.build(caller);
         self.outputs(outputs);
-        built
+        match (built, shown) {
+            (Ok(executable), Some(shown)) => Ok(executable.shown_as(shown)),
+            (Err(failure), Some(shown)) => Err(shown.failure(failure)),
+            (built, None) => built,
+        }
     }
 
     /// What a call gives.

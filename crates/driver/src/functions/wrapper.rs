@@ -9,7 +9,7 @@ use einlang_syntax::ast::{AstNode, SourceFile, Statement};
 use einlang_tir::host::HostType;
 
 /// The binding that holds what the function gives.
-const RESULT: &str = "einlang_result";
+pub(super) const RESULT: &str = "einlang_result";
 
 /// A call of a function.
 #[derive(Clone, Debug)]
@@ -92,7 +92,7 @@ pub(super) fn text(tree: &Tree, call: &Call, result: Option<&HostType>) -> Resul
     text.push('\n');
     let mut arguments = Vec::new();
     for (at, Argument { name, ty }) in call.arguments.iter().enumerate() {
-        text += &format!("input {}: {ty};\n", argument(at));
+        text += &format!("{} {ty};\n", declared(at));
         arguments.push(match name {
             Some(name) => format!("{name} = {}", argument(at)),
             None => argument(at),
@@ -103,8 +103,14 @@ pub(super) fn text(tree: &Tree, call: &Call, result: Option<&HostType>) -> Resul
     Ok(text)
 }
 
-fn argument(at: usize) -> String {
+/// The input of an argument.
+pub(super) fn argument(at: usize) -> String {
     format!("einlang_arg_{at}")
+}
+
+/// What the declaration of that begins with.
+pub(super) fn declared(at: usize) -> String {
+    format!("input {}:", argument(at))
 }
 
 /// A part of the result, or all of it.

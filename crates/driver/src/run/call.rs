@@ -11,6 +11,7 @@ use einlang_tir::host::{HostType, TypeDecl};
 
 use super::inputs::{Reader, ill_typed, missing};
 use super::{Executable, Failure, RunOptions, declared, size_given};
+use crate::functions::Shown;
 
 /// What a call gave.
 #[derive(Debug)]
@@ -45,11 +46,31 @@ impl Executable {
         options: &RunOptions,
         io: &mut dyn Io,
     ) -> Result<Called, Failure> {
+        let called = self.called(values, options, io);
+        called.map_err(|failure| match &self.shown {
+            Some(shown) => shown.failure(failure),
+            None => failure,
+        })
+    }
+
+    /// The same, with messages that name what the wrapper of a call declares.
+    fn called(
+        &self,
+        values: Vec<HostValue>,
+        options: &RunOptions,
+        io: &mut dyn Io,
+    ) -> Result<Called, Failure> {
         let inputs = self.fitted(values, options, io)?;
         let given = inputs.iter().map(size_given).collect();
         let values = self.entered(inputs, options, io)?;
         let values = self.forms.iter().zip(values).map(|(form, value)| form.columns(value));
         Ok(Called { values: values.collect(), given })
+    }
+
+    /// The program with messages in the words of the function that it calls.
+    pub(crate) fn shown_as(self, shown: Shown) -> Executable {
+        let warnings = shown.diagnostics(&self.warnings);
+        Executable { warnings, shown: Some(Box::new(shown)), ..self }
     }
 
     /// Evaluates the program with what is given for its inputs by name.

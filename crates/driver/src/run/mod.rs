@@ -48,6 +48,7 @@ pub use named::UnknownOutput;
 pub use outputs::{Outcome, Output};
 pub use project::{Printer, ProjectIo, Python};
 
+use crate::functions::Shown;
 use crate::lowering::{lowered, prepare};
 use crate::pipeline::Compilation;
 use crate::session::Session;
@@ -109,6 +110,8 @@ pub struct Executable {
     main: bool,
     /// Where messages point that have no place of their own.
     place: Span,
+    /// What messages show instead of the words of a wrapper.
+    shown: Option<Box<Shown>>,
     /// The warnings.
     pub warnings: Diagnostics,
     /// How long compiling took.
@@ -239,6 +242,7 @@ impl Executable {
             forms: forms.collect(),
             declared,
             place,
+            shown: None,
             warnings: compilation.diagnostics,
             compiled_in: start.elapsed(),
             watches,
