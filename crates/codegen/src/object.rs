@@ -7,7 +7,7 @@ use einlang_tir::op::Op;
 use einlang_tir::types::{Elem, Ident};
 
 use crate::frame::{Call, Scalar, Tables};
-use crate::tiers::Size;
+use crate::tiers::{Size, Sums};
 
 /// The line before the objects, with their sizes.
 const OBJECT: &str = "object";
@@ -24,9 +24,10 @@ impl Object {
     /// The object as bytes.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let Tables { checked, scalars, calls, n_keys } = &self.tables;
-        let Size { n_instructions, has_chains } = self.size;
+        let Size { n_instructions, sums } = self.size;
         let mut text = format!(
-            "keys {n_keys}\nchecked {checked}\ninstructions {n_instructions}\nchains {has_chains}\n"
+            "keys {n_keys}\nchecked {checked}\ninstructions {n_instructions}\nsums {}\n",
+            sums.name()
         );
         for Scalar { op, elems: [a, b], result } in scalars {
             text += &format!("scalar {} {a} {b} {result}\n", op.name());
@@ -61,7 +62,7 @@ impl Object {
                 "keys" => tables.n_keys = rest.parse().ok()?,
                 "checked" => tables.checked = rest.parse().ok()?,
                 "instructions" => size.n_instructions = rest.parse().ok()?,
-                "chains" => size.has_chains = rest.parse().ok()?,
+                "sums" => size.sums = Sums::named(rest)?,
                 "scalar" => tables.scalars.push(scalar(rest)?),
                 "call" => tables.calls.push(call(rest)?),
                 OBJECT => return Some(Object { tables, codes: codes(rest, bytes)?, size }),
@@ -123,7 +124,8 @@ mod tests {
         let none = Ident::new("f");
         tables.calls.push(Call { function: none, args: vec![], results: vec![Elem::U8] });
         let codes = vec![b"\x7fELF\nobject\n\0".to_vec(), b"2".to_vec()];
-        let object = Object { tables, codes, size: Size { n_instructions: 12, has_chains: true } };
+        let object =
+            Object { tables, codes, size: Size { n_instructions: 12, sums: Sums::Called } };
         let read = Object::from_bytes(&object.to_bytes()).expect("it was written here");
         assert_eq!(format!("{:?}", read.tables), format!("{:?}", object.tables));
         assert_eq!(read.codes, object.codes);

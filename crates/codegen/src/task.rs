@@ -76,7 +76,7 @@ impl Task<'_> {
             let context = optimise::nameless();
             let emitted = self.emitted(&context, forms, first)?;
             let n_instructions = share::n_instructions_of(&emitted.module) + emitted.n_spared;
-            let size = Size { n_instructions, has_chains: emitted.has_chains };
+            let size = Size { n_instructions, sums: emitted.sums };
             let quality = choice.of(size);
             let emitted = self.emitted_as(&context, forms, emitted, quality)?;
             let name = quality.name(self.name).into_owned();

@@ -31,9 +31,11 @@ const BUDGET: Duration = Duration::from_millis(50);
 /// What takes less is always made thoroughly.
 const LEAST: Duration = Duration::from_millis(5);
 
-/// How many times slower quick code is, and where its sums of products are called.
+/// How many times slower quick code is, where its sums of products are called, and where the sums of tiles are not.
+/// The last is twice what was seen, since tiles take about twice as long as [`UNIT`] says.
 const SLOWER: f64 = 4.0;
 const SLOWER_WITH_CHAINS: f64 = 1.5;
+const SLOWER_WITH_TILES: f64 = 24.0;
 
 /// How long thorough code takes for a unit of work, in seconds: about what the contractions of `bench` take on two
 /// threads, since whatever has more work than this is most likely one.
@@ -64,8 +66,33 @@ impl Quality {
 pub(crate) struct Size {
     /// How many instructions it is made from, where each costs the usual time.
     pub(crate) n_instructions: usize,
-    /// Whether sums of products are called by what is made quickly.
-    pub(crate) has_chains: bool,
+    /// What becomes of sums in what is made quickly.
+    pub(crate) sums: Sums,
+}
+
+/// What becomes of sums in code that is made quickly.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Sums {
+    /// They are as in other code, or there are none.
+    #[default]
+    Usual,
+    /// Those of products are called.
+    Called,
+    /// Those of tiles are not called, and what other code keeps in registers is in memory.
+    InMemory,
+}
+
+impl Sums {
+    const NAMES: [(Sums, &str); 3] =
+        [(Sums::Usual, "usual"), (Sums::Called, "called"), (Sums::InMemory, "memory")];
+
+    pub(crate) fn name(self) -> &'static str {
+        Sums::NAMES.into_iter().find(|(sums, _)| *sums == self).map_or("usual", |(_, name)| name)
+    }
+
+    pub(crate) fn named(name: &str) -> Option<Sums> {
+        Sums::NAMES.into_iter().find(|(_, of)| *of == name).map(|(sums, _)| sums)
+    }
 }
 
 /// How long programs have waited for thorough code.
@@ -110,7 +137,11 @@ fn wait(size: Size) -> Duration {
 
 /// How much longer quick code takes for so much work.
 fn lost(work: f64, size: Size) -> Duration {
-    let slower = if size.has_chains { SLOWER_WITH_CHAINS } else { SLOWER };
+    let slower = match size.sums {
+        Sums::Usual => SLOWER,
+        Sums::Called => SLOWER_WITH_CHAINS,
+        Sums::InMemory => SLOWER_WITH_TILES,
+    };
     let seconds = work.max(0.0) * UNIT * (slower - 1.0);
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
@@ -300,7 +331,7 @@ mod tests {
     }
 
     fn sized(n_instructions: usize) -> Size {
-        Size { n_instructions, has_chains: false }
+        Size { n_instructions, sums: Sums::Usual }
     }
 
     #[test]
@@ -323,8 +354,14 @@ mod tests {
         let cost = wait(sized(100_000)).as_secs_f64() / UNIT / (SLOWER - 1.0);
         assert_eq!(budget.choose(sized(100_000), with(Some(cost * 0.9))), Quality::Quick);
         assert_eq!(budget.choose(sized(100_000), with(Some(cost * 1.1))), Quality::Thorough);
-        let calls = Size { has_chains: true, ..sized(100_000) };
+        let calls = Size { sums: Sums::Called, ..sized(100_000) };
         assert_eq!(budget.choose(calls, with(Some(cost * 1.1))), Quality::Quick, "it loses less");
+        let tiles = Size { sums: Sums::InMemory, ..sized(100_000) };
+        assert_eq!(
+            budget.choose(tiles, with(Some(cost * 0.9))),
+            Quality::Thorough,
+            "it loses more"
+        );
         assert_eq!(budget.choose(sized(100_000), with(Some(f64::INFINITY))), Quality::Thorough);
         assert_eq!(budget.choose(sized(100_000), with(None)), Quality::Thorough, "it may be much");
         let later = Wanted { is_bounded: true, ..Wanted::default() };

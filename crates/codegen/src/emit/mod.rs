@@ -68,7 +68,7 @@ use crate::frame::{Field, Tables, Told};
 use crate::jit::ENTRY;
 use crate::optimise::CHOSEN;
 use crate::rounds::Jammed;
-use crate::tiers::Quality;
+use crate::tiers::{Quality, Sums};
 
 /// How much more often a branch goes the usual way.
 const OFTEN: u64 = 1 << 20;
@@ -89,8 +89,8 @@ type Result<T> = std::result::Result<T, Refused>;
 pub(crate) struct Emitted<'c> {
     pub(crate) module: Module<'c>,
     pub(crate) tables: Tables,
-    /// Whether sums of products are called.
-    pub(crate) has_chains: bool,
+    /// What becomes of sums.
+    pub(crate) sums: Sums,
     /// About how many instructions thorough code has more.
     pub(crate) n_spared: usize,
 }
@@ -156,8 +156,8 @@ pub(crate) fn emit<'c>(
     emit.builder.position_at_end(entry);
     emit.builder.build_unconditional_branch(body)?;
     emit.without_passes(function);
-    let Spared { has_chains, n_instructions: n_spared, .. } = emit.spared;
-    Ok(Emitted { module: emit.module, tables: emit.tables, has_chains, n_spared })
+    let (sums, n_spared) = (emit.spared.sums(), emit.spared.n_instructions);
+    Ok(Emitted { module: emit.module, tables: emit.tables, sums, n_spared })
 }
 
 /// Whether some loop is to run as lanes or several rounds at once.

@@ -7,7 +7,7 @@
 //!
 //! Invariant: what is computed is the same to the bit.
 
-use crate::tiers::Quality;
+use crate::tiers::{Quality, Sums};
 
 /// About how many instructions a statement becomes.
 const PER_STATEMENT: usize = 5;
@@ -30,6 +30,8 @@ pub(super) struct Spared {
     pub(super) masks_all: bool,
     /// Whether some sum was called.
     pub(super) has_chains: bool,
+    /// Whether rounds would go together, so that other code has tiles.
+    has_tiles: bool,
     /// About how many instructions there are less.
     pub(super) n_instructions: usize,
 }
@@ -44,6 +46,7 @@ impl Spared {
             calls_scatters: is_quick && is_large,
             masks_all: is_quick,
             has_chains: false,
+            has_tiles: n_statements > 0,
             n_instructions: PER_STATEMENT * n_statements,
         }
     }
@@ -54,6 +57,15 @@ impl Spared {
         let written_out = written_out.filter(|n| *n <= MOST_STATEMENTS);
         self.has_chains = true;
         self.n_instructions += PER_STATEMENT * written_out.unwrap_or(n_statements);
+    }
+
+    /// What becomes of sums: where some are called, they are most of the work.
+    pub(super) fn sums(&self) -> Sums {
+        match (self.has_chains, self.has_tiles) {
+            (true, _) => Sums::Called,
+            (false, true) => Sums::InMemory,
+            (false, false) => Sums::Usual,
+        }
     }
 
     /// Takes note of lanes that are emitted once, with so many statements.
