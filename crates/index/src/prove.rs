@@ -97,6 +97,12 @@ impl Facts {
         }
     }
 
+    /// Whether nothing satisfies the facts. Proofs take for granted that something does where a fact has nothing to
+    /// do with the goal, so this is not the same as that they imply something wrong.
+    pub fn are_impossible(&self) -> Truth {
+        Truth::of(feasible(&self.set, &mut Budget::new())).negate()
+    }
+
     /// Whether `goal >= 0` at all points of `over`. `False` means that a point and parameters
     /// exist that satisfy everything assumed and break the goal.
     pub fn prove(&self, over: &Domain, goal: &Quasi) -> Truth {

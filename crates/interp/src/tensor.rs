@@ -63,14 +63,21 @@ macro_rules! storage {
                 match elem { $(Elem::$variant => Storage::$variant(List::Own(vec![<$native>::default(); n])),)* }
             }
 
-            /// Room for so many elements that machine code will store; there is none before
+            /// Makes room for so many elements that machine code will store, keeping the memory; there are none before
             /// [`Storage::assume_stored`]. Tests find odd values there.
-            pub(crate) fn room(elem: Elem, n: usize) -> Storage {
-                let mut room = Storage::with_capacity(elem, n);
-                if cfg!(debug_assertions) {
-                    room.fill_odd(n);
+            pub(crate) fn make_room(&mut self, n: usize) {
+                match self {
+                    $(Storage::$variant(list) => {
+                        let list = list.own();
+                        list.clear();
+                        if list.capacity() < n {
+                            *list = Vec::with_capacity(n);
+                        }
+                    })*
                 }
-                room
+                if cfg!(debug_assertions) {
+                    self.fill_odd(n);
+                }
             }
 
             fn fill_odd(&mut self, n: usize) {

@@ -51,6 +51,39 @@ module part with disjoint, inlined, differentiated {
 }
 ";
 
+const STENCIL: &str = "\
+module part with disjoint, inlined, differentiated {
+  symbol steps;
+  symbol N = shape x 0;
+  symbol M = shape x 1;
+  symbol T = max(1, steps + 1);
+  input x: f32[N, M];
+  binding u: f32[t < T, i < N, j < M] {
+    clause { [t, i, j] : t = 0 and t < T and i >= 0 and i < N and j >= 0 and j < M } {
+      %0: f32 = read x[i, j] proved;
+      yield %0;
+    }
+    clause { [t, i, j] : t >= 1 and t <= steps and t < T and i = 0 and i < N and j >= 0 and j < M } {
+      %1: f32 = read u[t - 1, i, j] proved;
+      yield %1;
+    }
+    clause { [t, i, j] : t >= 1 and t <= steps and t < T and i >= 1 and i < N and j >= 0 and j < M } {
+      %2: f32 = read u[t - 1, i - 1, j] proved;
+      %3: f32 = read u[t - 1, i, j] proved;
+      %4: f32 = add %2, %3;
+      yield %4;
+    }
+  }
+  binding y: f32[i < N, j < M] {
+    clause { [i, j] : i >= 0 and i < N and j >= 0 and j < M } {
+      %5: f32 = read u[T - 1, i, j] proved;
+      yield %5;
+    }
+  }
+  output y;
+}
+";
+
 fn planned(text: &str, shapes: &[&[i64]]) -> Plan {
     let module = parse_module(text).expect("a module");
     let shapes: Vec<Vec<i64>> = shapes.iter().map(|shape| shape.to_vec()).collect();
@@ -103,4 +136,15 @@ fn narrow_results_run_along_their_rows() {
 fn long_axes_are_equally_long() {
     let tile = |n: i64| tile(PRODUCT, &[&[n, 300], &[300, n]]);
     assert_eq!(tile(1000), tile(100_000));
+}
+
+/// Steps are taken in tiles, unless all planes are known to stay in a cache. What is not told apart may be long.
+#[test]
+fn small_planes_have_no_tiles() {
+    let has_tiles =
+        |shapes: &[&[i64]]| planned(STENCIL, shapes).schedule.to_string().contains("tile 8 wave");
+    assert!(has_tiles(&[]), "nothing is known");
+    assert!(!has_tiles(&[&[256, 256]]));
+    assert!(has_tiles(&[&[257, 8]]));
+    assert!(has_tiles(&[&[2000, 2000]]));
 }

@@ -41,6 +41,23 @@ proptest! {
         let judged = facts.judge(&domain, &goal);
         prop_assert!(judged == verdict || judged == Verdict::Unknown, "{:?} {:?}", judged, verdict);
     }
+
+    /// Facts that contradict each other are found out, whatever they speak of.
+    #[test]
+    fn contradictions_are_found(a in bounded(2, 2, 3, 3), least in -3..=4i64) {
+        let w = world();
+        let between = [
+            Constraint::Ge(Affine::new(-least, [(w.n, 1)]).unwrap()),
+            Constraint::Ge(Affine::new(4, [(w.n, -1)]).unwrap()),
+        ];
+        let domain = a.build(&w);
+        let impossible = domain.sets().iter().all(|set| {
+            let facts = set.constraints().chain(between.iter().cloned());
+            Facts::of(facts.collect()).are_impossible().is_true()
+        });
+        let has_point = |n: i64| box_points(2).iter().any(|p| a.holds(&full(p, n)));
+        prop_assert_eq!(impossible, !(least..=4).any(has_point));
+    }
 }
 
 /// `n` indices or symbols.

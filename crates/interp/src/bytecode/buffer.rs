@@ -104,8 +104,10 @@ impl Memory {
             return self.alloc(buffer, extents, meter);
         }
         let total = self.lay_out(buffer, extents, meter)?;
-        self.data = Data::Own(Storage::room(self.elem, total));
-        self.n_unset = Some(total);
+        if let Data::Own(storage) = &mut self.data {
+            storage.make_room(total);
+            self.n_unset = Some(total);
+        }
         Ok(())
     }
 

@@ -39,7 +39,7 @@ pub(super) fn choose_roles(
     schedule: &mut Schedule,
 ) {
     let works = Works::new(module, schedule);
-    reorder_recurrences(module, storage, &works, schedule);
+    reorder_recurrences(module, storage, &works, sizes, schedule);
     if storage == Storage::Window {
         put_rows_outside(module, &works, schedule);
     }
@@ -122,6 +122,7 @@ fn reorder_recurrences(
     module: &Module,
     storage: Storage,
     works: &Works<'_>,
+    sizes: &Sizes,
     schedule: &mut Schedule,
 ) {
     let has_loop =
@@ -142,7 +143,7 @@ fn reorder_recurrences(
         let grid = if storage == Storage::Window { diagonals() } else { None };
         let batch = || run_batches(module, group, decided, works, &observers);
         let ensemble = || run_ensembles(module, group, decided, works, &observers);
-        let stencil = || tile_steps(module, group, decided, works, &observers);
+        let stencil = || tile_steps(module, group, decided, works, sizes, &observers);
         let others = || ensemble().or_else(batch).or_else(stencil);
         let in_one_loop = matches!(decided.nest, Nest::Loop { .. });
         if let Some(changed) = grid.or_else(|| in_one_loop.then(others).flatten()) {

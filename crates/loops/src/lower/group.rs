@@ -106,8 +106,12 @@ impl Lower<'_> {
             };
             grows |= is_open;
         }
-        let full = buffer.dims.iter().all(|dim| dim.layout == Layout::Full);
-        buffer.unset = full && tensor.map.is_empty() && !self.gaps.contains(&binding.name);
+        let all = |is: fn(Layout) -> bool| buffer.dims.iter().all(|dim| is(dim.layout));
+        // Planes of a window that there are no points for are never stored, and must not be seen outside.
+        let is_seen = self.module.outputs.contains(&binding.name);
+        let is_kept =
+            if is_seen { all(|of| of == Layout::Full) } else { all(|of| of != Layout::Open) };
+        buffer.unset = is_kept && tensor.map.is_empty() && !self.gaps.contains(&binding.name);
         Ok((id, grows))
     }
 

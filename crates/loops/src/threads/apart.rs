@@ -4,7 +4,7 @@
 //! values of what is bound around each of them. That there are none is asked of the solver; most pairs
 //! are decided by looking at one dimension (`span.rs`), and a question that was answered is not asked again.
 
-use einlang_index::{Affine, Constraint, Facts, Quasi, Truth, Var, VarKind};
+use einlang_index::{Affine, Constraint, Facts, Var, VarKind};
 use einlang_source::map::{HashMap, HashSet};
 
 use super::places::{Access, Walk};
@@ -112,7 +112,7 @@ impl<'k> Apart<'k> {
                 return true;
             }
             let of = |form: &Affine, access: &Access, var: Var| {
-                span(form, &access.given, &|v| v == var || is_outside(v, between.common))
+                span(form, &access.given, var, &|v| is_outside(v, between.common))
             };
             let Some((x, y)) = of(x, a_, p).zip(of(y, b_, q)) else { return false };
             x.is_apart(p, &y, q)
@@ -203,5 +203,5 @@ fn is_outside(var: Var, common: &[Var]) -> bool {
 }
 
 fn has_no_point(facts: Vec<Constraint>) -> bool {
-    Facts::of(facts).implies(&Quasi::from(-1)) == Truth::True
+    Facts::of(facts).are_impossible().is_true()
 }

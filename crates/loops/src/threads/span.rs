@@ -12,13 +12,16 @@ pub(super) struct Span {
     high: Affine,
 }
 
-/// The span of a form in terms of variables that may stay; nothing if others have no plain bounds.
+/// The span of a form in terms of the index of rounds and of what is outside of them; nothing if other variables have
+/// no plain bounds.
 pub(super) fn span(
     form: &Affine,
     given: &[Constraint],
-    stays: &dyn Fn(Var) -> bool,
+    round: Var,
+    is_outside: &dyn Fn(Var) -> bool,
 ) -> Option<Span> {
-    Some(Span { low: bound(form, given, stays, true)?, high: bound(form, given, stays, false)? })
+    let bound = |low| bound(form, given, round, is_outside, low);
+    Some(Span { low: bound(true)?, high: bound(false)? })
 }
 
 impl Span {
@@ -42,10 +45,12 @@ impl Span {
 fn bound(
     form: &Affine,
     given: &[Constraint],
-    stays: &dyn Fn(Var) -> bool,
+    round: Var,
+    is_outside: &dyn Fn(Var) -> bool,
     low: bool,
 ) -> Option<Affine> {
     let mut form = form.clone();
+    let stays = |var: Var| var == round || is_outside(var);
     // Variables that a walk makes later come before others. Bounds speak of what was bound before, so
     // every step takes a variable away for good.
     while let Some(var) = form.vars().filter(|var| !stays(*var)).min() {
@@ -61,7 +66,7 @@ fn bound(
         });
         let first = values.next()?;
         // Of several bounds one that speaks of rounds is of use here.
-        let speaks = |rest: &Affine| rest.vars().any(|var| !stays(var));
+        let speaks = |rest: &Affine| rest.vars().any(|var| !is_outside(var));
         let rest = if speaks(&first) { first } else { values.find(speaks).unwrap_or(first) };
         // `var + rest >= 0` or `rest - var >= 0`.
         let value = rest.scale(-wanted).ok()?;
@@ -85,16 +90,18 @@ mod tests {
         let inside = |round| {
             let low = affine(0, &[(i, 1), (round, -8)]);
             let high = affine(7, &[(i, -1), (round, 8)]);
-            vec![Constraint::Ge(low), Constraint::Ge(high)]
+            // The last tile is not whole, which says nothing of the others.
+            let end = affine(24, &[(i, -1)]);
+            [low, end, high].map(Constraint::Ge).to_vec()
         };
         let row = |at: i64, round: Var| {
             let form = affine(at, &[(i, 12)]);
-            span(&form, &inside(round), &|var| var == round).expect("it has bounds")
+            span(&form, &inside(round), round, &|_| false).expect("it has bounds")
         };
         assert_eq!(row(3, p).low, affine(3, &[(p, 96)]));
         assert_eq!(row(3, p).high, affine(87, &[(p, 96)]));
         assert!(row(0, p).is_apart(p, &row(11, q), q));
         assert!(!row(0, p).is_apart(p, &row(12, q), q));
-        assert!(span(&affine(0, &[(i, 1)]), &[], &|var| var == p).is_none());
+        assert!(span(&affine(0, &[(i, 1)]), &[], p, &|_| false).is_none());
     }
 }
