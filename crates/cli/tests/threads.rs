@@ -240,7 +240,11 @@ print(sum[i](z[i]));
 }
 
 /// Several tiles of time and of rows. All numbers are whole, so the oracle has the same.
+/// Sizes are inputs: those that are numbers of the program would be known to be small, and have no tiles.
 const STENCILS: &str = "input steps: i32 = 21;
+input height: i32 = 71;
+input side: i32 = 11;
+input length: i32 = 131;
 fn plane(n: i64, m: i64, steps: i32) -> [f64; N, M] {
     let first[i in 0..n, j in 0..m] = ((i * 7 + j * 5) % 11) as f64;
     let u[0, i in 0..n, j in 0..m] = first[i, j];
@@ -264,10 +268,12 @@ fn rows(n: i64, m: i64, steps: i32) -> [f64; N, M] {
     let u[t in 1..steps + 1, i in 0..n, j in 1..m - 1] = u[t - 1, i, j - 1] - u[t - 1, i, j + 1];
     u[steps]
 }
-let long = rows(3, 131, steps);
-let longer = rows(2, 66, steps);
-let flat = plane(71, 6, steps);
-let wide = space(11, steps);
+let long = rows(3, length as i64, steps);
+let longer = rows(2, length as i64 / 2 + 1, steps);
+let flat = plane(height as i64, 6, steps);
+let wide = space(side as i64, steps);
+let small = plane(71, 6, steps);
+let cube = space(11, steps);
 ";
 
 #[test]
