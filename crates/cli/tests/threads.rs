@@ -162,14 +162,15 @@ print(end);
 ";
 
 /// A stencil of so few points that a row of its wave is one round.
-const SHORT_WAVE: &str = "fn last() -> [f32; 6, 6] {
-    let u[0, i in 0..6, j in 0..6] = (i * j) as f32;
-    let u[t in 1..25, i in 0..6, j in 0..6] = 0.9 * u[t - 1, i, j] + 1.0;
-    let u[t in 1..25, i in 1..5, j in 1..5] = 0.5 * (u[t - 1, i - 1, j] + u[t - 1, i, j + 1]);
+const SHORT_WAVE: &str = "input side: i32 = 6;
+fn last(n: i64) -> [f32; N, N] {
+    let u[0, i in 0..n, j in 0..n] = (i * j) as f32;
+    let u[t in 1..25, i in 0..n, j in 0..n] = 0.9 * u[t - 1, i, j] + 1.0;
+    let u[t in 1..25, i in 1..n - 1, j in 1..n - 1] = 0.5 * (u[t - 1, i - 1, j] + u[t - 1, i, j + 1]);
     let end[i, j] = u[24, i, j];
     end
 }
-let out = last();
+let out = last(side as i64);
 ";
 
 #[test]
