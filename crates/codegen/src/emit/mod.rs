@@ -15,6 +15,7 @@
 //! | `fold.rs`, `sums.rs`, `keys.rs` | folds, sums in pairs, reductions by keys |
 //! | `lanes/` | loops whose rounds are lanes of vectors |
 //! | `steps.rs` | short steps of recurrences, several written out |
+//! | `passing.rs` | rows that recurrences pass by once, fetched ahead |
 //! | `short.rs`, `spare.rs` | loops and folds that are written out; what is not, where code is made quickly |
 //! | `piece.rs` | the nests of large kernels, which are functions of their own |
 //! | `team.rs`, `estimate.rs` | what threads run together, and how much work it is |
@@ -31,6 +32,7 @@ mod memory;
 mod narrow;
 mod op;
 mod own;
+mod passing;
 mod piece;
 mod powers;
 mod rows;
@@ -57,7 +59,7 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::types::{BasicTypeEnum, IntType};
 use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
-use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use self::memory::Slots;
 pub(crate) use self::piece::is_large;
@@ -137,6 +139,7 @@ pub(crate) fn emit<'c>(
         known: HashMap::default(),
         buffers: Vec::new(),
         apart: rows::may_be_apart(kernel),
+        passing: passing::passing(kernel),
         lanes: None,
         round: None,
         terms: None,
@@ -198,6 +201,8 @@ struct Emit<'c, 'k> {
     buffers: Vec<Slots<'c>>,
     /// Which of them may have room after their rows.
     apart: Vec<bool>,
+    /// The results of loads that pass by their elements once.
+    passing: HashSet<u32>,
     /// The lanes, inside a loop of them.
     lanes: Option<lanes::Lanes<'c>>,
     /// The index of the innermost loop that is open and no loop of lanes.

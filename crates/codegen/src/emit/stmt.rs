@@ -53,6 +53,9 @@ impl<'c> Emit<'c, '_> {
                 self.builder.build_store(slot, value)?;
             }
             Stmt::Load { result, buffer, at, access } => {
+                if self.passing.contains(&result.number) && self.are_lanes_whole() {
+                    self.fetch_passing(*buffer, at)?;
+                }
                 let value = match self.n_lanes() {
                     Some(width) => self.load_lanes(*buffer, at, *access, width)?,
                     None => self.load(*buffer, at, *access)?,

@@ -235,6 +235,11 @@ impl<'c> Emit<'c, '_> {
         self.lanes.as_ref().map(|lanes| lanes.width)
     }
 
+    /// Whether this is a loop of lanes, and all of them count.
+    pub(super) fn are_lanes_whole(&self) -> bool {
+        self.lanes.as_ref().is_some_and(|lanes| lanes.mask.is_none())
+    }
+
     /// The vector type of an LLVM type.
     pub(super) fn vector_type(&self, ty: BasicTypeEnum<'c>, width: u32) -> Result<VectorType<'c>> {
         Ok(match ty {
