@@ -93,9 +93,9 @@ pub(super) fn tile_steps(
 
 /// Whether the planes of a stencil are known to be small. Longer axes are not told apart.
 fn is_small(binding: &Binding, bytes: i64, sizes: &Sizes) -> bool {
-    let extents = binding.axes.iter().skip(1).map(|axis| sizes.extent(&axis.dim.extent));
-    let plane = extents.into_iter().try_fold(bytes, |bytes, extent| {
-        bytes.checked_mul(extent.filter(|extent| *extent <= MOST_ON_STACK)?)
+    let plane = binding.axes.iter().skip(1).try_fold(bytes, |bytes, axis| {
+        let extent = sizes.extent(&axis.dim.extent).filter(|extent| *extent <= MOST_ON_STACK);
+        bytes.checked_mul(extent?)
     });
     plane.is_some_and(|plane| plane <= SMALL)
 }
