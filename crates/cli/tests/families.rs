@@ -113,7 +113,7 @@ fn rims() {
 
 #[test]
 fn fields_with_fixed_rims() {
-    check("fields", "heat,wave,after,above,slope");
+    check("fields", "heat,wave,space,after,above,slope");
 }
 
 #[test]

@@ -282,8 +282,9 @@ fn tiles_of_steps_change_nothing() {
     let world = MemoryWorld::new().with("main.ein", STENCILS.to_owned());
     let executable = build(&world);
     let (plain, turns) = (native(Llvm::default()), native(Llvm::default().in_turns()));
-    for steps in [1, 7, 8, 21, 45] {
-        let given = vec![("steps".to_owned(), Given::Text(steps.to_string()))];
+    for (steps, side) in [(1, 11), (7, 17), (8, 1), (21, 11), (25, 2), (9, 0), (45, 11)] {
+        let given = [("steps", steps), ("side", side)];
+        let given = given.map(|(name, n)| (name.to_owned(), Given::Text(n.to_string()))).to_vec();
         let right =
             run(&executable, &RunOptions { inputs: given.clone(), ..RunOptions::default() });
         assert!(right.is_ok(), "{right:?}");

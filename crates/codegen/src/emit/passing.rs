@@ -109,11 +109,20 @@ fn mentions(bound: &MinMax, vars: &HashSet<Var>) -> bool {
 impl Emit<'_, '_> {
     /// Fetches what a later vector of a load needs.
     pub(super) fn fetch_passing(&mut self, buffer: BufferId, at: &[Subscript]) -> Result<()> {
-        let number = buffer.0 as usize;
+        self.fetch_further(buffer.0 as usize, at, AHEAD)
+    }
+
+    /// Fetches what lies so many bytes behind an element of a buffer.
+    pub(super) fn fetch_further(
+        &mut self,
+        buffer: usize,
+        at: &[Subscript],
+        further: i64,
+    ) -> Result<()> {
         let at: Result<Vec<_>> = at.iter().map(|at| self.subscript(at)).collect();
-        let bytes = i64::from(self.kernel.buffers[number].elem.bits().max(8) / 8);
-        let position = self.add(self.position(number, &at?)?, self.i64(AHEAD / bytes))?;
-        let place = self.place_of_some(number, position)?;
+        let bytes = i64::from(self.kernel.buffers[buffer].elem.bits().max(8) / 8);
+        let position = self.add(self.position(buffer, &at?)?, self.i64(further / bytes))?;
+        let place = self.place_of_some(buffer, position)?;
         let place = self.builder.build_ptr_to_int(place, self.i64_type(), "ahead")?;
         self.prefetch(place, false, FIRST_CACHE)
     }

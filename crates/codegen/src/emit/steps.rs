@@ -20,9 +20,6 @@ const MOST: usize = 16;
 /// How far ahead of a step memory is fetched, in bytes.
 const AHEAD: i64 = 2048;
 
-/// The nearest cache, as LLVM counts them.
-const FIRST_CACHE: u64 = 3;
-
 impl<'c> Emit<'c, '_> {
     /// Whether the rounds of a loop are short steps of a recurrence of numbers.
     pub(super) fn has_short_steps(&self, of: &Loop) -> bool {
@@ -57,14 +54,7 @@ impl<'c> Emit<'c, '_> {
                     let dims = &self.kernel.buffers[buffer].dims;
                     let is_whole = dims.iter().all(|dim| dim.layout == Layout::Full);
                     if is_whole && goes_along(at, &steps) {
-                        let at: Result<Vec<_>> = at.iter().map(|at| self.subscript(at)).collect();
-                        let bytes = i64::from(self.kernel.buffers[buffer].elem.bits().max(8) / 8);
-                        let position = self.position(buffer, &at?)?;
-                        let position = self.add(position, self.i64(AHEAD / bytes))?;
-                        let place = self.place_of_some(buffer, position)?;
-                        let place =
-                            self.builder.build_ptr_to_int(place, self.i64_type(), "ahead")?;
-                        self.prefetch(place, false, FIRST_CACHE)?;
+                        self.fetch_further(buffer, at, AHEAD)?;
                     }
                 }
                 _ => {}
