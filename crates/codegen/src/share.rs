@@ -5,8 +5,10 @@
 //! when the objects are linked.
 
 use inkwell::module::{Linkage, Module};
+use inkwell::types::{AnyTypeEnum, BasicTypeEnum};
 use inkwell::values::{CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue};
 
+use crate::chains::VECTOR_BITS;
 use crate::jit::ENTRY;
 use crate::optimise::{is_left_as_it_is, n_instructions};
 use crate::tiers::Quality;
@@ -40,7 +42,7 @@ fn cost(function: FunctionValue<'_>) -> usize {
 }
 
 /// The same for code that is made quickly. Its passes leave few loads and stores, and inline formulas; vectors are
-/// translated slowly.
+/// translated slowly, one register after the other.
 fn quick_cost(function: FunctionValue<'_>) -> usize {
     let blocks = function.get_basic_blocks();
     let all = blocks.iter().flat_map(|block| block.get_instructions());
@@ -49,11 +51,27 @@ fn quick_cost(function: FunctionValue<'_>) -> usize {
         | InstructionOpcode::Load
         | InstructionOpcode::Store
         | InstructionOpcode::GetElementPtr => 0,
-        InstructionOpcode::Call => VECTOR * (1 + called(instruction).map_or(0, n_instructions)),
-        _ if instruction.get_type().is_vector_type() => VECTOR,
+        InstructionOpcode::Call => match called(instruction) {
+            Some(formula) => quick_cost(formula),
+            None => VECTOR * n_registers(instruction.get_type()),
+        },
+        _ if instruction.get_type().is_vector_type() => {
+            VECTOR * n_registers(instruction.get_type())
+        }
         _ => 1,
     });
     cost.sum()
+}
+
+/// How many registers a value of a type needs.
+fn n_registers(ty: AnyTypeEnum<'_>) -> usize {
+    let AnyTypeEnum::VectorType(vector) = ty else { return 1 };
+    let bits = match vector.get_element_type() {
+        BasicTypeEnum::FloatType(float) => float.get_bit_width(),
+        BasicTypeEnum::IntType(int) => int.get_bit_width(),
+        _ => 64,
+    };
+    (vector.get_size() * bits).div_ceil(VECTOR_BITS) as usize
 }
 
 /// The formula that an instruction calls.

@@ -16,10 +16,17 @@ use crate::var::{Named, Var, Vars};
 type Terms = SmallVec<[(Var, i64); 2]>;
 
 /// `constant + Σ coefficient · variable`.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Affine {
     terms: Terms,
     constant: i64,
+}
+
+impl Clone for Affine {
+    /// Copies all terms at once, not one after the other: nothing is done more often.
+    fn clone(&self) -> Affine {
+        Affine { terms: Terms::from_slice(&self.terms), constant: self.constant }
+    }
 }
 
 impl Affine {
@@ -187,8 +194,9 @@ impl Affine {
 
     /// The expression with other variables, which are in the same order.
     pub(crate) fn renamed(&self, name: &dyn Fn(Var) -> Var) -> Affine {
-        let terms = self.terms.iter().map(|&(var, c)| (name(var), c)).collect();
-        Affine { terms, constant: self.constant }
+        let mut made = self.clone();
+        made.terms.iter_mut().for_each(|term| term.0 = name(term.0));
+        made
     }
 
     /// The value at a point.
@@ -214,8 +222,11 @@ impl Affine {
 
     /// Applies `f` to each coefficient and to the constant.
     pub(crate) fn map(&self, f: impl Fn(i64) -> i64) -> Affine {
-        let terms = self.terms.iter().map(|t| (t.0, f(t.1))).filter(|t| t.1 != 0).collect();
-        Affine { terms, constant: f(self.constant) }
+        let mut made = self.clone();
+        made.terms.iter_mut().for_each(|term| term.1 = f(term.1));
+        made.terms.retain(|term| term.1 != 0);
+        made.constant = f(made.constant);
+        made
     }
 
     /// Prints with the names of `vars`, as `2*i + n - 1`.

@@ -32,7 +32,7 @@ pub use lexmin::Piece;
 pub use map::Map;
 
 /// A union of sets over named dimensions.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Domain {
     dims: Vec<Var>,
     sets: Vec<Set>,

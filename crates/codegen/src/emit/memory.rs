@@ -6,6 +6,7 @@
 
 #![allow(unsafe_code)]
 
+use einlang_index::Var;
 use einlang_loops::ir::{Access, Buffer, BufferId, Layout, Stmt, Subscript};
 use einlang_loops::threads::{MOST_ON_STACK, is_of_thread};
 use einlang_tir::types::Elem;
@@ -23,6 +24,9 @@ use crate::optimise::SMALL;
 
 /// The bytes of a cache line, and of the longest vectors.
 const CACHE_LINE: u32 = 64;
+
+/// The most elements of a buffer on the stack that are cleared by storing them.
+const MOST_STORED: i64 = 16;
 
 /// The slots of one buffer.
 pub(super) struct Slots<'c> {
@@ -69,15 +73,38 @@ impl<'c> Emit<'c, '_> {
     }
 
     /// What a piece is told about a buffer: its number, where the surroundings know it, for that is less
-    /// code than all that changes about it.
+    /// code than all that changes about it; of other buffers what does not follow from sizes.
     pub(super) fn told(&self, buffer: usize) -> Result<Vec<BasicValueEnum<'c>>> {
-        match self.is_viewed(buffer) {
-            true => {
-                let told = self.buffers[buffer].told;
-                Ok(vec![told.unwrap_or_else(|| self.i64(buffer as i64)).into()])
-            }
-            false => self.described(buffer),
+        if self.is_viewed(buffer) {
+            let told = self.buffers[buffer].told;
+            return Ok(vec![told.unwrap_or_else(|| self.i64(buffer as i64)).into()]);
         }
+        let mut all = self.described(buffer)?;
+        let extents = all.split_off(all.len() - self.kernel.buffers[buffer].dims.len());
+        let others = extents.into_iter().enumerate();
+        all.extend(others.filter(|(axis, _)| !self.follows(buffer, *axis)).map(|(_, is)| is));
+        Ok(all)
+    }
+
+    /// Whether an extent follows from sizes, which are the same wherever a piece is called.
+    fn follows(&self, buffer: usize, axis: usize) -> bool {
+        let dim = &self.kernel.buffers[buffer].dims[axis];
+        let mut follows = axis > 0 && dim.layout != Layout::Open && buffer >= self.kernel.n_inputs;
+        dim.extent.for_each_var(&mut |var| {
+            follows &= self.kernel.sizes.iter().any(|(size, _)| *size == var);
+        });
+        follows
+    }
+
+    /// The sizes that a piece must know to take over a buffer.
+    pub(super) fn sizes_of(&self, buffer: usize) -> Vec<Var> {
+        let mut sizes = Vec::new();
+        for (axis, dim) in self.kernel.buffers[buffer].dims.iter().enumerate() {
+            if !self.is_viewed(buffer) && self.follows(buffer, axis) {
+                dim.extent.for_each_var(&mut |var| sizes.push(var));
+            }
+        }
+        sizes
     }
 
     /// Sets up the slots of a buffer in a piece by what that was told.
@@ -87,10 +114,19 @@ impl<'c> Emit<'c, '_> {
         outer: &Slots<'c>,
         told: &mut dyn Iterator<Item = BasicValueEnum<'c>>,
     ) -> Result<()> {
-        if !self.is_viewed(buffer) {
-            return self.take_over(buffer, outer, told);
-        }
         let missing = || Refused("a buffer is not told".to_owned());
+        if !self.is_viewed(buffer) {
+            let of = &self.kernel.buffers[buffer];
+            let mut described: Vec<BasicValueEnum<'c>> =
+                (&mut *told).take(1 + usize::from(of.marks)).collect();
+            for (axis, dim) in of.dims.iter().enumerate() {
+                described.push(match self.follows(buffer, axis) {
+                    true => self.quasi(&dim.extent)?.into(),
+                    false => told.next().ok_or_else(missing)?,
+                });
+            }
+            return self.take_over(buffer, outer, &mut described.into_iter());
+        }
         let number = told.next().ok_or_else(missing)?.into_int_value();
         let at = self.mul(number, self.i64(VIEW_WORDS as i64))?;
         let view = self.element(self.i64_type(), self.field(Field::views)?, at)?;
@@ -321,7 +357,20 @@ impl<'c> Emit<'c, '_> {
             let attribute = self.context.create_string_attribute(SMALL, "");
             self.function.add_attribute(AttributeLoc::Function, attribute);
         }
-        self.builder.build_store(place, ty.const_zero())?;
+        match size > MOST_STORED {
+            // One store of all elements would become one for each.
+            true => {
+                let (none, bytes) = (self.context.i8_type().const_zero(), ty.size_of());
+                let refuse = || Refused("a buffer without a size".to_owned());
+                let bytes = bytes.ok_or_else(refuse)?;
+                self.builder
+                    .build_memset(place, CACHE_LINE, none, bytes)
+                    .map_err(|_| Refused("an alignment was refused".to_owned()))?;
+            }
+            false => {
+                self.builder.build_store(place, ty.const_zero())?;
+            }
+        }
         self.builder.build_store(self.buffers[buffer].data, place)?;
         self.buffers[buffer].fixed = Some(strides);
         Ok(true)

@@ -31,7 +31,7 @@ use crate::rounds::Jammed;
 const LARGE: usize = 400;
 
 /// A piece of fewer statements is one function.
-const LARGE_PIECE: usize = 200;
+const LARGE_PIECE: usize = 100;
 
 /// A single loop of fewer statements is no piece where it runs again and again.
 const LEAST: usize = 12;

@@ -140,6 +140,7 @@ impl<'c> Emit<'c, '_> {
         });
         buffers.sort_unstable();
         buffers.dedup();
+        uses.vars.extend(buffers.iter().flat_map(|buffer| self.sizes_of(*buffer)));
         let mut used: Vec<Var> = uses.vars.into_iter().collect();
         used.retain(|var| self.vars.contains_key(var) && !self.known.contains_key(var));
         used.sort_unstable();

@@ -8,11 +8,12 @@
 //! Invariant: the bindings, their clauses and all values stay what they are; only which group a
 //! binding belongs to changes, and only where windows for all its tensors were proved.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use einlang_index::Facts;
+use einlang_index::{Facts, Set, Var};
 use einlang_tir::module::{Binding, Group, Module};
-use einlang_tir::region::InstKind;
+use einlang_tir::region::{InstKind, Region, Subscript};
 use einlang_tir::types::Ident;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
@@ -116,6 +117,9 @@ impl Joining {
         if clauses.sum::<usize>() > MOST_CLAUSES {
             return None;
         }
+        if moving.len() == 1 && !self.may_follow(producer, consumer) {
+            return None;
+        }
         let mut joint = self.module.clone();
         let mut bindings = Vec::new();
         for at in moving.iter().rev() {
@@ -162,12 +166,76 @@ impl Joining {
         Some(moving)
     }
 
+    /// Whether some read of a producer may move along with the loops of a recurrence; without one no window does,
+    /// and nobody needs to look for an order.
+    fn may_follow(&self, producer: usize, consumer: usize) -> bool {
+        let (from, to) = (&self.module.groups[producer], &self.module.groups[consumer]);
+        let loops = |binding: &Binding| {
+            let is = |group: &&GroupSchedule| group.tensors.iter().any(|t| t.name == binding.name);
+            let group = self.alone.groups.iter().find(is)?;
+            let at = group.tensors.iter().position(|t| t.name == binding.name)?;
+            let mut axes = BTreeSet::new();
+            looped_axes(&group.nest, at, &mut axes);
+            let vars = axes.into_iter().filter_map(|at| Some(binding.axes.get(at)?.var));
+            Some(vars.collect::<Vec<Var>>()).filter(|vars| !vars.is_empty())
+        };
+        to.bindings.iter().any(|binding| {
+            let regions = binding.clauses.iter().flat_map(|c| c.guard.iter().chain([&c.body]));
+            match loops(binding) {
+                Some(tied) => regions.into_iter().any(|region| follows(region, from, &tied)),
+                None => true,
+            }
+        })
+    }
+
     /// The order of a group and its windows.
     fn decided(&self, module: &Module, group: usize) -> Option<GroupSchedule> {
         let observers = Some(Observers::of(module));
         let deciding = Deciding { module, facts: self.facts.clone(), observers };
         deciding.alone(&module.groups[group]).ok()
     }
+}
+
+/// The axes of a binding that loops run along.
+fn looped_axes(nest: &Nest, binding: usize, found: &mut BTreeSet<usize>) {
+    match nest {
+        Nest::Points { .. } => {}
+        Nest::Phases(phases) => phases.iter().for_each(|nest| looped_axes(nest, binding, found)),
+        Nest::Loop { forms, inner, .. } => {
+            for (_, form) in forms.iter().filter(|(statement, _)| statement.binding == binding) {
+                let along = form.coefficients.iter().enumerate().filter(|(_, c)| **c != 0);
+                found.extend(along.map(|(axis, _)| axis));
+            }
+            looped_axes(inner, binding, found);
+        }
+    }
+}
+
+/// Whether a read of a group in a region depends on indices that are tied to a loop.
+fn follows(region: &Region, of: &Group, tied: &[Var]) -> bool {
+    region.insts.iter().any(|inst| {
+        let mut inside = Cow::Borrowed(tied);
+        match &inst.kind {
+            InstKind::Read(read) if has(of, &read.place.tensor) => {
+                let depends = |at: &Subscript| match at {
+                    Subscript::Index(at) => tied.iter().any(|var| at.mentions(*var)),
+                    Subscript::Value(_) => false,
+                };
+                if read.place.at.iter().any(depends) {
+                    return true;
+                }
+            }
+            InstKind::Reduce(reduction) => {
+                let sets = reduction.domain.sets().iter();
+                if sets.flat_map(Set::vars).any(|var| tied.contains(&var)) {
+                    inside.to_mut().extend(reduction.domain.dims());
+                }
+            }
+            InstKind::Group(_) => return true,
+            _ => {}
+        }
+        inst.regions().into_iter().any(|region| follows(region, of, &inside))
+    })
 }
 
 /// Which tensors of a group have a window.

@@ -17,6 +17,8 @@
 //!
 //! What is not proved for all extents that the module allows is kept in full.
 
+use std::borrow::Cow;
+
 use einlang_index::{Domain, Facts, Map, Quasi};
 use einlang_tir::module::{Axis, Binding, Group, box_of};
 use einlang_tir::order::{Dependence, Form, Statement};
@@ -330,9 +332,9 @@ fn reads_of(region: &Region, over: &Domain, name: &Ident, found: &mut Vec<(Read,
                 if read.place.tensor == *name {
                     found.push((read.clone(), over.clone()));
                 }
-                over.clone()
+                Cow::Borrowed(over)
             }
-            InstKind::Reduce(reduction) => extended(over, &reduction.domain),
+            InstKind::Reduce(reduction) => Cow::Owned(extended(over, &reduction.domain)),
             InstKind::Group(group) => {
                 for clause in group.bindings.iter().flat_map(|binding| &binding.clauses) {
                     let inside = extended(over, &clause.domain);
@@ -345,7 +347,7 @@ fn reads_of(region: &Region, over: &Domain, name: &Ident, found: &mut Vec<(Read,
                 }
                 continue;
             }
-            _ => over.clone(),
+            _ => Cow::Borrowed(over),
         };
         inst.regions().into_iter().for_each(|region| reads_of(region, &inside, name, found));
     }

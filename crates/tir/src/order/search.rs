@@ -1,6 +1,6 @@
 //! The search for an order.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use einlang_index::{Domain, Facts, Quasi};
@@ -77,6 +77,8 @@ struct Search<'a> {
     /// Loops whose reads all reach equally far back are looked for first. There are few of them, and time is
     /// among them.
     steady: bool,
+    /// Which domains of reads have no point, once it was asked.
+    empty: RefCell<HashMap<Domain, bool>>,
 }
 
 /// What a loop does to dependences.
@@ -95,7 +97,7 @@ type Distances = HashMap<(usize, Vec<i64>, Vec<i64>), Option<(Quasi, i64)>>;
 
 impl<'a> Search<'a> {
     fn new(group: &'a Group, facts: &'a Facts) -> Search<'a> {
-        Search { group, facts, left: Cell::new(MAX_WORK), steady: false }
+        Search { group, facts, left: Cell::new(MAX_WORK), steady: false, empty: RefCell::default() }
     }
 
     /// An order that respects these dependences.
@@ -302,13 +304,14 @@ impl Search<'_> {
         let at_least = |bound: i64| {
             expr.add_constant(-bound).is_ok_and(|slack| self.facts.prove(domain, &slack).is_true())
         };
-        // Most reads are of the same step or the one before, so these are tried first.
+        // Most reads are of the same step or the one before, so these are tried first; of others most have no bound.
         let (mut low, mut high) = match expr.as_constant() {
             Some(number @ 1..=MAX_SHIFT) => return Some(number),
-            _ if !at_least(0) => match at_least(-MAX_SHIFT) {
-                true => (-MAX_SHIFT, 0),
-                false => return None,
-            },
+            Some(number) if (-MAX_SHIFT..=0).contains(&number) && !self.is_empty(domain) => {
+                return Some(number);
+            }
+            _ if !at_least(-MAX_SHIFT) => return None,
+            _ if !at_least(0) => (-MAX_SHIFT, 0),
             _ if !at_least(1) => return Some(0),
             _ if !at_least(2) => return Some(1),
             _ => (2, MAX_SHIFT + 1),
@@ -318,6 +321,16 @@ impl Search<'_> {
             if at_least(middle) { low = middle } else { high = middle }
         }
         Some(low)
+    }
+
+    /// Whether a domain is known to have no point.
+    fn is_empty(&self, domain: &Domain) -> bool {
+        if let Some(known) = self.empty.borrow().get(domain) {
+            return *known;
+        }
+        let is_empty = self.facts.prove(domain, &Quasi::from(-1)).is_true();
+        self.empty.borrow_mut().insert(domain.clone(), is_empty);
+        is_empty
     }
 
     fn always_zero(&self, domain: &Domain, expr: &Quasi) -> bool {

@@ -72,7 +72,7 @@ impl<'c> Emit<'c, '_> {
         fold: &Fold,
         states: &[PointerValue<'c>],
     ) -> Result<bool> {
-        let Some(groups) = self.chain_groups(fold) else { return Ok(false) };
+        let Some(groups) = self.chain_groups(fold, 1) else { return Ok(false) };
         let terms = self.begin_chains(fold)?;
         let mut places = Vec::with_capacity(groups.len());
         for group in &groups {
@@ -124,8 +124,12 @@ impl<'c> Emit<'c, '_> {
         Ok(Terms { term, n_terms, round, n_rounds, n })
     }
 
-    /// The sums of a fold by their lanes, if it is nothing but chains.
-    pub(super) fn chain_groups<'k>(&self, fold: &'k Fold) -> Option<Vec<Group<'k>>> {
+    /// The sums of a fold by their lanes, if it is nothing but chains; one call serves so many rounds.
+    pub(super) fn chain_groups<'k>(
+        &self,
+        fold: &'k Fold,
+        n_rounds: usize,
+    ) -> Option<Vec<Group<'k>>> {
         let lanes =
             self.lanes.as_ref().filter(|lanes| self.spared.calls_chains && !lanes.divided)?;
         // At most one loop around that of the terms, of which that does not depend.
@@ -143,7 +147,9 @@ impl<'c> Emit<'c, '_> {
             && right.is_empty()
             && matches!(fold.start, FoldStart::From(_))
             && fold.ranges.iter().all(|range| !range.down)
-            && self.n_terms(fold).is_none_or(|n| n * fold.results.len() >= LEAST_PRODUCTS);
+            && self
+                .n_terms(fold)
+                .is_none_or(|n| n * fold.results.len() * n_rounds >= LEAST_PRODUCTS);
         let elem = fold.results.first()?.elem;
         let bits = lanes.width * elem.bits();
         let fits = matches!(elem, Elem::F32 | Elem::F64)

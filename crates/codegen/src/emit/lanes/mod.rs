@@ -84,16 +84,21 @@ impl<'c> Emit<'c, '_> {
         self.at(begin);
         self.ticked(of, lo, hi)?;
         self.builder.build_store(var, lo)?;
+        let is_filled = is_filled(lo, hi, width);
         match self.is_large(&of.body, width) || self.spares_copy(&of.body) {
-            _ if of.range.has_at_most(width) && has_masks() => {
-                let mask = self.mask_of_rest(lo, hi, width)?;
-                self.in_lanes(of, width, Some(mask))?;
+            _ if of.range.has_at_most(width) && (is_filled || has_masks()) => {
+                let mask = match is_filled {
+                    true => None,
+                    false => Some(self.mask_of_rest(lo, hi, width)?),
+                };
+                self.in_lanes(of, width, mask)?;
                 self.jump(end)?;
             }
-            true => self.masked_vectors(of, width, var, hi, end)?,
+            true => self.vectors(of, width, var, (hi, end), is_filled)?,
             false if let Some(stored) = self.stored(of, width) => {
                 self.aligned_vectors(of, (lo, hi), stored, width, end)?;
             }
+            false if is_filled => self.vectors(of, width, var, (hi, end), true)?,
             false => self.whole_vectors(of, width, var, hi, end)?,
         }
         self.at(end);
@@ -148,22 +153,25 @@ impl<'c> Emit<'c, '_> {
         Ok(self.builder.build_load(self.i64_type(), slot, "index")?.into_int_value())
     }
 
-    /// All vectors with a mask; there is at least one.
-    fn masked_vectors(
+    /// All vectors with the same code, under a mask unless they are all filled; there is at least one.
+    fn vectors(
         &mut self,
         of: &Loop,
         width: u32,
         var: PointerValue<'c>,
-        hi: IntValue<'c>,
-        end: BasicBlock<'c>,
+        (hi, end): (IntValue<'c>, BasicBlock<'c>),
+        is_filled: bool,
     ) -> Result<()> {
-        let top = self.block("masked");
+        let top = self.block("vectors");
         self.jump(top)?;
         self.at(top);
         let index = self.index_in(var)?;
         let next = self.add(index, self.i64(i64::from(width)))?;
-        let mask = self.mask_of_rest(index, hi, width)?;
-        self.in_lanes(of, width, Some(mask))?;
+        let mask = match is_filled {
+            true => None,
+            false => Some(self.mask_of_rest(index, hi, width)?),
+        };
+        self.in_lanes(of, width, mask)?;
         self.builder.build_store(var, next)?;
         let again = self.compare(IntPredicate::SLT, next, hi)?;
         self.branch(again, top, end)
@@ -376,4 +384,11 @@ impl<'c> Emit<'c, '_> {
             (lanes.mask, lanes.divided) = (mask, divided);
         }
     }
+}
+
+/// Whether bounds are known that fill all lanes of a vector, or of several.
+fn is_filled(lo: IntValue<'_>, hi: IntValue<'_>, width: u32) -> bool {
+    let both = lo.get_sign_extended_constant().zip(hi.get_sign_extended_constant());
+    let length = both.and_then(|(lo, hi)| hi.checked_sub(lo));
+    length.is_some_and(|length| length > 0 && length % i64::from(width) == 0)
 }

@@ -70,7 +70,7 @@ impl<'c> Emit<'c, '_> {
         let Role::Unroll(most) = of.role else { return Ok(false) };
         let (lo, hi) = (self.bound(&of.range.lo)?, self.bound(&of.range.hi)?);
         let Some(binds) = self.binds(of, most, lo)? else { return Ok(false) };
-        let Some(parts) = self.parts(of) else { return Ok(false) };
+        let Some(parts) = self.parts(of, most as usize) else { return Ok(false) };
         for sum in parts.iter().filter_map(|part| part.sum.as_ref()) {
             // Whatever is the first term, lanes lie one after the other or they do not.
             for range in
@@ -156,8 +156,8 @@ impl<'c> Emit<'c, '_> {
         Ok(Some(binds))
     }
 
-    /// The parts of a loop, if some fold of it can be called for all rows together.
-    fn parts<'k>(&self, of: &'k Loop) -> Option<Vec<Part<'k>>> {
+    /// The parts of a loop of at most so many rows, if some fold of it can be called for all rows together.
+    fn parts<'k>(&self, of: &'k Loop, n_rows: usize) -> Option<Vec<Part<'k>>> {
         let mut parts = vec![Part::default()];
         let mut changing = vec![of.range.var];
         for stmt in &of.body.stmts {
@@ -168,7 +168,7 @@ impl<'c> Emit<'c, '_> {
                     expr.for_each_var(&mut |var| changes |= changing.contains(&var));
                     changing.extend(changes.then_some(*var));
                 }
-                Stmt::Fold(fold) if let Some(sum) = self.sum_of_rows(fold, &changing) => {
+                Stmt::Fold(fold) if let Some(sum) = self.sum_of_rows(fold, n_rows, &changing) => {
                     part.sum = Some(sum);
                     parts.push(Part::default());
                 }
@@ -179,13 +179,13 @@ impl<'c> Emit<'c, '_> {
     }
 
     /// A fold as chains that have their terms and lanes in common.
-    fn sum_of_rows<'k>(&self, fold: &'k Fold, changing: &[Var]) -> Option<Sum<'k>> {
-        if let Some(groups) = self.chain_groups(fold) {
+    fn sum_of_rows<'k>(&self, fold: &'k Fold, n_rows: usize, changing: &[Var]) -> Option<Sum<'k>> {
+        if let Some(groups) = self.chain_groups(fold, n_rows) {
             let is_same = same_terms(fold, changing) && same_lanes(&groups, changing);
             return is_same.then_some(Sum { blocks: None, chain: fold, groups });
         }
         let [Stmt::Fold(chain)] = &fold.body.stmts[..] else { return None };
-        let groups = self.chain_groups(chain)?;
+        let groups = self.chain_groups(chain, n_rows)?;
         let all = chain.results.iter().map(|value| Operand::from(*value));
         let is_plain = fold.within.is_none()
             && fold.guard.is_none()

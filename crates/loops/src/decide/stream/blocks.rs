@@ -204,34 +204,31 @@ impl Writing<'_> {
             made.dims().into_iter().map(|var| Subscript::Index(var.into())).collect();
         made.axes.splice(0..0, self.axes(at).ok()?);
         let dims = made.dims();
-        let all = self.blocks(at).ok()?;
-        let part = |first: bool| -> Option<Domain> {
-            let when = match first {
-                true => Constraint::Eq(Affine::var(at.block)),
-                false => Constraint::Ge(Affine::var(at.block).add_constant(-1).ok()?),
-            };
-            let here = Set::new(all.iter().cloned().chain([when])).ok()?;
-            let sets: Result<Vec<Set>> =
-                clause.domain.sets().iter().map(|set| set.intersect(&here)).collect();
-            Some(Domain::of_sets(dims.clone(), sets.ok()?))
-        };
-        let (first, later) = (part(true)?, part(false)?);
-        let mut further = Fresh::new(self.module, self.names).copy(&body).ok()?;
-        let sum = further.results.first()?.clone();
+        let here = Set::new(self.blocks(at).ok()?).ok()?;
+        let sets: Result<Vec<Set>> =
+            clause.domain.sets().iter().map(|set| set.intersect(&here)).collect();
+        let domain = Domain::of_sets(dims, sets.ok()?);
+        let sum = body.results.first()?.clone();
         let before = Quasi::from(at.block).add_constant(-1).ok()?;
-        let before = [Quasi::from(at.part), before].map(Subscript::Index);
-        let at = before.into_iter().chain(own).collect();
-        let (so_far, total) = (self.module.supply.value(elem), self.module.supply.value(elem));
-        let place = Place { tensor: made.name.clone(), at };
-        let read = Read { place, default: None, proved: true };
+        let place = [Quasi::from(at.part), before.clone()].map(Subscript::Index);
+        let place = Place { tensor: made.name.clone(), at: place.into_iter().chain(own).collect() };
+        let supply = &mut self.module.supply;
+        let (number, some) = (supply.value(Elem::I64), supply.value(Elem::Bool));
+        let (read, so_far, total) = (supply.value(elem), supply.value(elem), supply.value(elem));
         let of = |value, kind| Inst { results: vec![Def::Scalar(value)], kind, loc: clause.loc };
-        further.insts.push(of(so_far, InstKind::Read(read)));
-        further.insts.push(of(total, InstKind::Op(Op::Add, vec![so_far.into(), sum])));
-        further.results = vec![total.into()];
-        made.clauses = vec![
-            Clause { domain: first.into(), body, guard: None, loc: clause.loc },
-            Clause { domain: later.into(), body: further, guard: None, loc: clause.loc },
-        ];
+        let reads = InstKind::Read(Read { place, default: None, proved: true });
+        let then = Region { insts: vec![of(read, reads)], ..Region::yielding([Arg::Value(read)]) };
+        // What this is added to stays as it is.
+        let otherwise = Region::yielding([Arg::Const(Const::float(elem, -0.0))]);
+        let none = Const::int(Elem::I64, 0).into();
+        body.insts.extend([
+            of(number, InstKind::Index(before)),
+            of(some, InstKind::Op(Op::Ge, vec![number.into(), none])),
+            of(so_far, InstKind::If { condition: some.into(), then, otherwise }),
+            of(total, InstKind::Op(Op::Add, vec![so_far.into(), sum])),
+        ]);
+        body.results = vec![total.into()];
+        made.clauses = vec![Clause { domain: domain.into(), body, guard: None, loc: clause.loc }];
         Some(made)
     }
 
