@@ -122,7 +122,7 @@ impl Congruence {
     }
 
     /// True at the point.
-    fn holds(&self, value: &dyn Fn(Var) -> i64) -> Result<bool> {
+    pub(crate) fn holds(&self, value: &dyn Fn(Var) -> i64) -> Result<bool> {
         Ok(self.expr.eval(value)?.rem_euclid(self.modulus.into()) <= self.at_most.into())
     }
 

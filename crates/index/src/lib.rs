@@ -11,6 +11,7 @@
 //! | `eliminate` | exact elimination of variables, on which everything else stands |
 //! | [`domain`] | unions of sets: boolean operations, projection, images, first points, counts |
 //! | [`prove`] | what holds for all points and parameters; which questions are always decided |
+//! | `sample` | points that may break a goal, tried before anything is proved |
 //! | [`range`], [`solve`] | symbolic ranges with provenance, and the solver that infers them |
 //! | [`text`] | the text forms, which read back as printed |
 //!
@@ -44,6 +45,7 @@ pub mod minmax;
 pub mod prove;
 pub mod quasi;
 pub mod range;
+mod sample;
 pub mod set;
 pub mod solve;
 pub mod text;

@@ -28,6 +28,7 @@ use crate::error::{Result, Truth};
 use crate::minmax::MinMax;
 use crate::quasi::Quasi;
 use crate::quasi::lower::lower_all;
+use crate::sample;
 use crate::set::Set;
 use crate::var::Var;
 
@@ -108,6 +109,9 @@ impl Facts {
     pub fn prove(&self, over: &Domain, goal: &Quasi) -> Truth {
         if goal.as_constant().is_some_and(|c| c >= 0) {
             return Truth::True;
+        }
+        if sample::breaks(&self.set, over, goal) {
+            return Truth::False;
         }
         let budget = &mut Budget::new();
         Truth::of(self.counterexample(over.sets(), over.free_local(), goal, budget)).negate()

@@ -233,8 +233,18 @@ impl Set {
 
     /// True when the point is in the set.
     pub fn contains(&self, value: &dyn Fn(Var) -> i64) -> Result<bool> {
-        for constraint in self.constraints() {
-            if !constraint.holds(value)? {
+        for expr in &self.ges {
+            if expr.eval(value)? < 0 {
+                return Ok(false);
+            }
+        }
+        for expr in &self.eqs {
+            if expr.eval(value)? != 0 {
+                return Ok(false);
+            }
+        }
+        for congruence in &self.mods {
+            if !congruence.holds(value)? {
                 return Ok(false);
             }
         }

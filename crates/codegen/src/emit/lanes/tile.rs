@@ -387,3 +387,65 @@ fn same_lanes(groups: &[Group<'_>], changing: &[Var]) -> bool {
     }
     same
 }
+
+#[cfg(test)]
+mod tests {
+    use einlang_loops::ir::parse_kernel;
+
+    use crate::emit::emit;
+    use crate::optimise::{has_masks, nameless};
+    use crate::rounds::Jammed;
+    use crate::tiers::{Quality, Sums};
+
+    /// Sums below a diagonal, of so many rows at a time and with few terms.
+    fn triangular(n_rows: u32, n_terms: u32) -> String {
+        format!(
+            "kernel part {{
+  symbols N, M;
+  indices i, i', i'', a, b;
+  size N = shape 0 0;
+  size M = shape 1 1;
+  buffer 0 input x: f64[full (N), full (M)];
+  buffer 1 input l: f64[full (M), full (M)];
+  buffer 2 y: f64[full (N), full (M)];
+  output 2;
+  body {{
+    alloc 2;
+    loop i' in (0, floor((N + {n_rows} - 1) / {n_rows})) par {{
+      loop i'' in ({n_rows}*i', min(N, {n_rows}*i' + {n_rows})) unroll {n_rows} {{
+        bind i = (i'');
+        loop a in (0, M) lane 16 {{
+          %0: f64 = fold block from (0.0f64) over (b in (0, {n_terms})) {{
+          }} combine (%1: f64) () {{
+            %2: i64 = index (a - b - 1);
+            %3: bool = ge %2, 0i64;
+            %4: f64 = load 1[(b), (a)] proved;
+            %5: f64 = load 0[(i), (b)] proved;
+            %6: f64 = fma %4, %5, %1;
+            %7: f64 = select %3, %6, %1;
+            yield %7;
+          }}
+          store 2[(i), (a)] = %0;
+        }}
+      }}
+    }}
+  }}
+}}
+"
+        )
+    }
+
+    /// How many terms a sum must have for a call counts all rows that it serves.
+    #[test]
+    fn short_sums_of_many_rows_are_called() {
+        for (n_rows, n_terms, called) in [(12, 15, true), (12, 2, true), (12, 1, false)] {
+            let kernel = parse_kernel(&triangular(n_rows, n_terms)).expect("a kernel");
+            let jammed = Jammed::new(&kernel, Quality::Quick);
+            let context = nameless();
+            let emitted = emit(&context, &jammed, (false, false), Quality::Quick);
+            let sums = emitted.map_err(|refused| refused.0).expect("it is emitted").sums;
+            let is_called = sums == Sums::Called;
+            assert_eq!(is_called, called && has_masks(), "{n_rows} rows, {n_terms} terms");
+        }
+    }
+}
