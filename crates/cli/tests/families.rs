@@ -101,6 +101,14 @@ fn contractions() {
     check("contraction", "product,nearest,distance,turned,mixed,loss,slope_a,slope_b");
 }
 
+/// Blocks have 96 points, and there are eight at a time.
+#[test]
+fn streams() {
+    check("streams", "total,first");
+    let extents = [[95, 3, 2], [96, 16, 3], [97, 17, 1], [767, 1, 3], [769, 5, 2], [1540, 16, 2]];
+    check_at("streams", "total,first", &extents);
+}
+
 #[test]
 fn extremes() {
     check("extremes", "best,least,highest,lowest");

@@ -87,11 +87,8 @@ impl<'c> Emit<'c, '_> {
         let is_filled = is_filled(lo, hi, width);
         match self.is_large(&of.body, width) || self.spares_copy(&of.body) {
             _ if of.range.has_at_most(width) && (is_filled || has_masks()) => {
-                let mask = match is_filled {
-                    true => None,
-                    false => Some(self.mask_of_rest(lo, hi, width)?),
-                };
-                self.in_lanes(of, width, mask)?;
+                let rest = (!is_filled).then(|| self.mask_of_rest(lo, hi, width)).transpose()?;
+                self.in_lanes(of, width, rest)?;
                 self.jump(end)?;
             }
             true => self.vectors(of, width, var, (hi, end), is_filled)?,
@@ -167,11 +164,8 @@ impl<'c> Emit<'c, '_> {
         self.at(top);
         let index = self.index_in(var)?;
         let next = self.add(index, self.i64(i64::from(width)))?;
-        let mask = match is_filled {
-            true => None,
-            false => Some(self.mask_of_rest(index, hi, width)?),
-        };
-        self.in_lanes(of, width, mask)?;
+        let rest = (!is_filled).then(|| self.mask_of_rest(index, hi, width)).transpose()?;
+        self.in_lanes(of, width, rest)?;
         self.builder.build_store(var, next)?;
         let again = self.compare(IntPredicate::SLT, next, hi)?;
         self.branch(again, top, end)
@@ -391,4 +385,42 @@ fn is_filled(lo: IntValue<'_>, hi: IntValue<'_>, width: u32) -> bool {
     let both = lo.get_sign_extended_constant().zip(hi.get_sign_extended_constant());
     let length = both.and_then(|(lo, hi)| hi.checked_sub(lo));
     length.is_some_and(|length| length > 0 && length % i64::from(width) == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use einlang_loops::ir::parse_kernel;
+
+    use crate::emit::emit;
+    use crate::optimise::{has_masks, nameless};
+    use crate::rounds::Jammed;
+    use crate::tiers::Quality;
+
+    const KERNEL: &str = "kernel part {
+  indices i;
+  buffer 0 input x: f64[full (LENGTH)];
+  buffer 1 y: f64[full (LENGTH)];
+  output 1;
+  body {
+    alloc 1;
+    loop i in (0, LENGTH) lane 8 {
+      %0: f64 = load 0[(i)] proved;
+      %1: f64 = exp %0;
+      store 1[(i)] = %1;
+    }
+  }
+}
+";
+
+    #[test]
+    fn lanes_that_are_all_filled_have_no_mask() {
+        for (length, masked) in [("1600", false), ("1601", true)] {
+            let kernel = parse_kernel(&KERNEL.replace("LENGTH", length)).expect("a kernel");
+            let (context, jammed) = (nameless(), Jammed::new(&kernel, Quality::Quick));
+            let emitted = emit(&context, &jammed, (false, false), Quality::Quick);
+            let module = emitted.map_err(|refused| refused.0).expect("it is emitted").module;
+            let text = module.print_to_string().to_string();
+            assert_eq!(text.contains("llvm.masked.store"), masked && has_masks(), "{length}");
+        }
+    }
 }
