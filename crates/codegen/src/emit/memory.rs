@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use einlang_index::Var;
-use einlang_loops::ir::{Access, Buffer, BufferId, Layout, Stmt, Subscript};
+use einlang_loops::ir::{Access, Buffer, BufferId, Layout, Stmt, Subscript, is_of_sizes};
 use einlang_loops::threads::{MOST_ON_STACK, is_of_thread};
 use einlang_tir::types::Elem;
 use inkwell::IntPredicate;
@@ -86,14 +86,11 @@ impl<'c> Emit<'c, '_> {
         Ok(all)
     }
 
-    /// Whether an extent follows from sizes, which are the same wherever a piece is called.
+    /// Whether an extent follows from sizes, which are the same wherever a piece is called: its pattern has them.
     fn follows(&self, buffer: usize, axis: usize) -> bool {
         let dim = &self.kernel.buffers[buffer].dims[axis];
-        let mut follows = axis > 0 && dim.layout != Layout::Open && buffer >= self.kernel.n_inputs;
-        dim.extent.for_each_var(&mut |var| {
-            follows &= self.kernel.sizes.iter().any(|(size, _)| *size == var);
-        });
-        follows
+        let may_follow = axis > 0 && dim.layout != Layout::Open && buffer >= self.kernel.n_inputs;
+        may_follow && is_of_sizes(self.kernel, &dim.extent)
     }
 
     /// The sizes that a piece must know to take over a buffer.

@@ -36,7 +36,7 @@ use einlang_tir::types::{Elem, Ident, Loc};
 pub use offsets::with_offsets;
 pub use parse::parse_kernel;
 pub(crate) use parse_stmt::parse_role;
-pub use pattern::{Pattern, loose_pattern_of, pattern_of};
+pub use pattern::{Pattern, is_of_sizes, loose_pattern_of, pattern_of};
 pub(crate) use print::show_role;
 pub use stmt::{
     Access, Block, Combine, Condition, Fold, FoldStart, Key, Loop, Operand, Own, Range, Role, Stmt,

@@ -350,7 +350,7 @@ impl Reader<'_> {
 }
 
 /// Whether an expression speaks of the sizes of a kernel alone.
-fn is_of_sizes(kernel: &Kernel, expr: &Quasi) -> bool {
+pub fn is_of_sizes(kernel: &Kernel, expr: &Quasi) -> bool {
     let mut all = true;
     expr.for_each_var(&mut |var| all &= kernel.sizes.iter().any(|(size, _)| *size == var));
     all
