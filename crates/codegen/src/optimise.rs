@@ -158,10 +158,11 @@ const FEW_AND_SIDE_BY_SIDE: &str = "cgscc(inline),\
     loop-mssa(loop-rotate,licm),simplifycfg,gvn,instcombine<no-verify-fixpoint>,simplifycfg,\
     loop-mssa(licm),slp-vectorizer,instcombine<no-verify-fixpoint>,dse,adce)";
 
-/// Hardly any passes: slots become registers and formulas are inlined, so that there is less to translate.
-/// More would not pay: code that is translated quickly keeps in memory what lives longer than a block, so
-/// it is none the faster for values that were moved out of loops.
-const QUICK: &str = "cgscc(inline),function(sroa,early-cse,simplifycfg)";
+/// Hardly any passes: slots become registers, so that there is less to translate. Formulas are called: each is
+/// translated once, and constants of vectors, of which they are full, take long. More would not pay: code that is
+/// translated quickly keeps in memory what lives longer than a block, so it is none the faster for values that were
+/// moved out of loops.
+const QUICK: &str = "function(sroa,early-cse,simplifycfg)";
 
 /// How many instructions a function has.
 pub(crate) fn n_instructions(function: FunctionValue<'_>) -> usize {

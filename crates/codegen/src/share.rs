@@ -6,7 +6,7 @@
 
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{AnyTypeEnum, BasicTypeEnum};
-use inkwell::values::{CallSiteValue, FunctionValue, InstructionOpcode, InstructionValue};
+use inkwell::values::{FunctionValue, InstructionOpcode};
 
 use crate::chains::VECTOR_BITS;
 use crate::jit::ENTRY;
@@ -17,7 +17,7 @@ use crate::tiers::Quality;
 pub(crate) const LARGE: usize = 4000;
 
 /// How many times longer than others instructions take that have vectors, where code is made quickly.
-const VECTOR: usize = 2;
+const VECTOR: usize = 16;
 
 /// How many times quicker functions are that are translated as they are.
 const QUICK: usize = 6;
@@ -41,8 +41,8 @@ fn cost(function: FunctionValue<'_>) -> usize {
     }
 }
 
-/// The same for code that is made quickly. Its passes leave few loads and stores, and inline formulas; vectors are
-/// translated slowly, one register after the other.
+/// The same for code that is made quickly. Its passes leave few loads and stores; vectors are translated slowly,
+/// one register after the other.
 fn quick_cost(function: FunctionValue<'_>) -> usize {
     let blocks = function.get_basic_blocks();
     let all = blocks.iter().flat_map(|block| block.get_instructions());
@@ -51,10 +51,6 @@ fn quick_cost(function: FunctionValue<'_>) -> usize {
         | InstructionOpcode::Load
         | InstructionOpcode::Store
         | InstructionOpcode::GetElementPtr => 0,
-        InstructionOpcode::Call => match called(instruction) {
-            Some(formula) => quick_cost(formula),
-            None => VECTOR * n_registers(instruction.get_type()),
-        },
         _ if instruction.get_type().is_vector_type() => {
             VECTOR * n_registers(instruction.get_type())
         }
@@ -72,13 +68,6 @@ fn n_registers(ty: AnyTypeEnum<'_>) -> usize {
         _ => 64,
     };
     (vector.get_size() * bits).div_ceil(VECTOR_BITS) as usize
-}
-
-/// The formula that an instruction calls.
-fn called(instruction: InstructionValue<'_>) -> Option<FunctionValue<'_>> {
-    let called = CallSiteValue::try_from(instruction).ok()?.get_called_fn_value()?;
-    let is_formula = called.count_basic_blocks() > 0 && piece_name(called).is_none();
-    is_formula.then_some(called)
 }
 
 /// The shares of a module: the names of the functions that belong together. The function of the kernel is in

@@ -151,6 +151,7 @@ stages! {
     FoldConstants "fold_constants" "the same, with constants computed" |c, _, _| lowering::print(c, Some("fold_constants"));
     Simplify "simplify" "the same, nothing computed twice in one place" |c, _, _| lowering::print(c, Some("simplify"));
     MergeBindings "merge_bindings" "the same, nothing defined twice" |c, _, _| lowering::print(c, Some("merge_bindings"));
+    ForwardCopies "forward_copies" "the same, with reads of copies as reads of what was copied" |c, _, _| lowering::print(c, Some("forward_copies"));
     Decide "decide" "the schedule of each tensor module: orders, roles and storage" |c, _, view| print_kernels(c, view, Form::Schedule);
     LowerLoops "lower_loops" "the loop IR of each tensor module" |c, _, view| print_kernels(c, view, Form::Loops);
     DivideWork "divide_work" "the same, with the loops that threads divide among them, and where they wait" |c, _, view| print_kernels(c, view, Form::Teams);

@@ -70,6 +70,14 @@ impl Arg {
             _ => None,
         }
     }
+
+    /// The tensor, if it is one.
+    pub fn as_tensor(&self) -> Option<&Ident> {
+        match self {
+            Arg::Tensor(name) => Some(name),
+            _ => None,
+        }
+    }
 }
 
 impl From<Value> for Arg {

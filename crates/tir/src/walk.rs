@@ -131,10 +131,7 @@ impl Inst {
             InstKind::Deriv { of, by } => vec![&of.tensor, &by.tensor],
             _ => Vec::new(),
         };
-        let passed = self.args().into_iter().filter_map(|arg| match arg {
-            Arg::Tensor(name) => Some(name),
-            _ => None,
-        });
+        let passed = self.args().into_iter().filter_map(Arg::as_tensor);
         places.into_iter().chain(passed).collect()
     }
 }

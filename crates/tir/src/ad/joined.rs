@@ -19,11 +19,11 @@ use crate::substitute::Substitution;
 use crate::types::Ident;
 
 /// A binding that is part of another: that one, and the axis and distance at which it lies there.
-struct Part {
+pub(super) struct Part {
     name: Ident,
     whole: Ident,
-    axis: usize,
-    distance: Quasi,
+    pub(super) axis: usize,
+    pub(super) distance: Quasi,
 }
 
 /// Joins what was lifted from the clauses of one binding, all reads of which are in these clauses or in
@@ -96,7 +96,7 @@ fn note_fixed(region: &Region, fixed: &mut HashSet<Ident>) {
 }
 
 /// Lets a binding compute another as well, if that goes on where it ends.
-fn take_up(whole: &mut Binding, part: &Binding, facts: &Facts) -> Option<Part> {
+pub(super) fn take_up(whole: &mut Binding, part: &Binding, facts: &Facts) -> Option<Part> {
     let is_alike = whole.elem == part.elem && whole.axes.len() == part.axes.len();
     let ([own], [other], true) = (&whole.clauses[..], &part.clauses[..], is_alike) else {
         return None;

@@ -6,6 +6,7 @@
 //! | `contract` | contractions of a Jacobian with a vector |
 //! | `paths`, `leaf`, `flow` | which bindings lie between parameter and target, by the flow of values |
 //! | `settle`, `lift`, `joined`, `guarded`, `root`, `scan` | flat bindings: reductions and local tensors as bindings of their own |
+//! | `united` | one axis for a short one and the one that it continues |
 //! | `sizes`, `taken` | local tensors whose extents differ from point to point, and a local `until` |
 //! | `stops` | conditions of `until` that ask for derivatives |
 //! | `bounded` | reductions over ranges that are computed at each point |
@@ -76,6 +77,7 @@ mod sum;
 mod taken;
 mod tangent;
 mod tidy;
+mod united;
 mod uses;
 mod view;
 mod watch;
@@ -128,6 +130,7 @@ fn first_request(module: &Module) -> Option<Loc> {
 fn lower_round(module: &mut Module, ctx: &Ctx, place: Span) -> Result<idle::Idle, Diagnostics> {
     let written: HashSet<Ident> = module.bindings().map(|binding| binding.name.clone()).collect();
     settle::settle(module).map_err(|gave_up| Fault::from(gave_up).into_diagnostic(place))?;
+    united::unite_axes(module);
     let idle = idle::expand(module, ctx.mode).map_err(|fault| fault.into_diagnostic(place))?;
     regroup::regroup(module);
     if let Some(loc) = regroup::shut_in(module).or_else(|| regroup::looks_ahead(module, &written)) {

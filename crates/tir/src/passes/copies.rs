@@ -3,7 +3,7 @@
 use einlang_index::{Facts, Quasi};
 
 use crate::module::{Axis, Binding, Group};
-use crate::region::{Arg, Def, InstKind, Subscript};
+use crate::region::{Arg, Def, InstKind, Read, Region, Subscript};
 use crate::types::Ident;
 
 /// The tensor of which a group is nothing but a copy, point by point, if every point of both is certain to be
@@ -22,16 +22,22 @@ pub(super) fn original_of(group: &Group, before: &[Group], facts: &Facts) -> Opt
 /// The tensor that every point of a binding reads at its own place, doing nothing else.
 fn read_as_it_is(binding: &Binding) -> Option<&Ident> {
     let [clause] = &binding.clauses[..] else { return None };
-    let ([inst], [Arg::Value(result)]) = (&clause.body.insts[..], &clause.body.results[..]) else {
+    let is_plain = clause.guard.is_none() && clause.body.params.is_empty();
+    let read = reads_own_place(&clause.body, &binding.axes).filter(|_| is_plain)?;
+    Some(&read.place.tensor)
+}
+
+/// The read of which a region is all, if it is certain to lie inside and at the indices of the point.
+pub(super) fn reads_own_place<'r>(region: &'r Region, axes: &[Axis]) -> Option<&'r Read> {
+    let ([inst], [Arg::Value(result)]) = (&region.insts[..], &region.results[..]) else {
         return None;
     };
     let InstKind::Read(read) = &inst.kind else { return None };
     let is_own = |(axis, at): (&Axis, &Subscript)| matches!(at, Subscript::Index(at) if at.as_var() == Some(axis.var));
     let at = &read.place.at;
-    let own = at.len() == binding.axes.len() && binding.axes.iter().zip(at).all(is_own);
+    let own = at.len() == axes.len() && axes.iter().zip(at).all(is_own);
     let yielded = matches!(&inst.results[..], [Def::Scalar(value)] if value == result);
-    let plain = clause.guard.is_none() && clause.body.params.is_empty() && read.proved;
-    (own && yielded && plain).then_some(&read.place.tensor)
+    (own && yielded && read.proved).then_some(read)
 }
 
 fn extents(binding: &Binding) -> impl Iterator<Item = &Quasi> {

@@ -6,6 +6,7 @@
 
 mod copies;
 mod fold_constants;
+mod forward_copies;
 mod inline_calls;
 mod lift_locals;
 mod merge_bindings;
@@ -19,6 +20,7 @@ use einlang_source::Diagnostics;
 
 pub use crate::ad::{lower_host_requests, lower_requests};
 pub use fold_constants::fold_constants;
+pub use forward_copies::forward_copies;
 pub use inline_calls::inline_calls;
 pub(crate) use inline_calls::inline_requests;
 pub use lift_locals::{PART, lift_locals};
@@ -83,6 +85,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "fold_constants", run: fold_constants },
     Pass { name: "simplify", run: simplify },
     Pass { name: "merge_bindings", run: merge_bindings },
+    Pass { name: "forward_copies", run: forward_copies },
 ];
 
 /// The pass of this name.
