@@ -6,8 +6,8 @@ use crate::module::{Axis, Binding, Group};
 use crate::region::{Arg, Def, InstKind, Read, Region, Subscript};
 use crate::types::Ident;
 
-/// The tensor of which a group is nothing but a copy, point by point, if every point of both is certain to be
-/// defined: reads of the one are reads of the other then.
+/// The tensor of which a group is nothing but a copy, point by point, if both have the same extents and every point
+/// of both is certain to be defined: reads of the one are reads of the other then.
 pub(super) fn original_of(group: &Group, before: &[Group], facts: &Facts) -> Option<Ident> {
     let [binding] = &group.bindings[..] else { return None };
     let name = read_as_it_is(binding).filter(|_| group.until.is_none())?;
@@ -27,7 +27,7 @@ fn read_as_it_is(binding: &Binding) -> Option<&Ident> {
     Some(&read.place.tensor)
 }
 
-/// The read of which a region is all, if it is certain to lie inside and at the indices of the point.
+/// The read of which a region is all, if it is at the indices of the point.
 pub(super) fn reads_own_place<'r>(region: &'r Region, axes: &[Axis]) -> Option<&'r Read> {
     let ([inst], [Arg::Value(result)]) = (&region.insts[..], &region.results[..]) else {
         return None;
@@ -37,7 +37,7 @@ pub(super) fn reads_own_place<'r>(region: &'r Region, axes: &[Axis]) -> Option<&
     let at = &read.place.at;
     let own = at.len() == axes.len() && axes.iter().zip(at).all(is_own);
     let yielded = matches!(&inst.results[..], [Def::Scalar(value)] if value == result);
-    (own && yielded && read.proved).then_some(read)
+    (own && yielded && read.default.is_none()).then_some(read)
 }
 
 fn extents(binding: &Binding) -> impl Iterator<Item = &Quasi> {

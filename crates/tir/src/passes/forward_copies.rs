@@ -95,7 +95,7 @@ fn copy(binding: &Binding, module: &Module) -> Option<Copy> {
     if !is_plain || !is_result || !before.iter().all(is_of_indices) || !otherwise.insts.is_empty() {
         return None;
     }
-    let read = reads_own_place(then, &binding.axes)?;
+    let read = reads_own_place(then, &binding.axes).filter(|read| read.proved)?;
     let original = &read.place.tensor;
     if *original == binding.name || module.tensor_type(original)?.elem != binding.elem {
         return None;

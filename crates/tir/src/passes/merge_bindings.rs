@@ -5,7 +5,8 @@
 //! become one, the first, in the order of the groups, so that what reads two copies reads one and can be
 //! merged in turn. The first may be one of several that are defined together. What cannot stop the program may
 //! be of different places. What is a copy of another tensor is that one: the adjoint of a term is that of its
-//! sum. What leaves the module keeps its name, and so does what a symbol takes its value from.
+//! sum. What leaves the module keeps its name, and so does what a symbol takes its value from; where it is a copy, the
+//! original gets its name.
 //!
 //! Runs after the derivatives: before, two tensors with equal values are still different parameters.
 
@@ -15,7 +16,7 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use super::Ctx;
 use super::copies::original_of;
 use crate::fresh::Fresh;
-use crate::module::{Group, Module, SymbolSource};
+use crate::module::{Binding, Group, Module, SymbolSource};
 use crate::region::{Arg, InstKind, Region, Start};
 use crate::substitute::Substitution;
 use crate::types::Ident;
@@ -43,9 +44,24 @@ pub fn merge_bindings(module: &mut Module, ctx: &Ctx) -> Result<(), Diagnostics>
         };
         let names: Vec<Ident> = group.bindings.iter().map(|b| b.name.clone()).collect();
         let stays = names.iter().any(|name| named.contains(name));
-        if let (false, Some(original)) = (stays, original_of(&group, &kept, &facts)) {
-            merged.tensors.extend(names.into_iter().map(|name| (name, original.clone())));
-            continue;
+        match original_of(&group, &kept, &facts) {
+            Some(original) if !stays => {
+                merged.tensors.extend(names.into_iter().map(|name| (name, original.clone())));
+                continue;
+            }
+            Some(original) if !named.contains(&original) => {
+                rename(&mut kept, &original, &group.bindings[0]);
+                let to = |name: &mut Ident| {
+                    if *name == original {
+                        name.clone_from(&names[0]);
+                    }
+                };
+                merged.tensors.values_mut().chain(first.values_mut().flatten()).for_each(to);
+                module.answers.iter_mut().filter_map(|answer| answer.read.as_mut()).for_each(to);
+                merged.tensors.insert(original.clone(), names[0].clone());
+                continue;
+            }
+            _ => {}
         }
         match first.get(&key) {
             Some(same) if !stays => {
@@ -68,6 +84,22 @@ pub fn merge_bindings(module: &mut Module, ctx: &Ctx) -> Result<(), Diagnostics>
     }
     module.groups = kept;
     Ok(())
+}
+
+/// Gives an original the name and the axes of the copy that leaves the module.
+fn rename(kept: &mut [Group], original: &Ident, copy: &Binding) {
+    let mut later = Substitution::default();
+    later.tensors.insert(original.clone(), copy.name.clone());
+    for group in kept {
+        // Only names of tensors are replaced, which no index can overflow at.
+        let _ = later.group(group);
+        for binding in group.bindings.iter_mut().filter(|binding| binding.name == *original) {
+            binding.name = copy.name.clone();
+            for (axis, of_copy) in binding.axes.iter_mut().zip(&copy.axes) {
+                axis.dim = of_copy.dim.clone();
+            }
+        }
+    }
 }
 
 /// What a group computes, whatever its names, and where that was written, if it may stop there; none if its
