@@ -64,3 +64,9 @@ pub(super) const SLOW: f64 = 20.0;
 
 /// The rows of a softmax and the like that are computed together, as many as stay in a cache.
 pub(super) const ROWS_TOGETHER: i64 = 48;
+
+/// The bytes of the nearest cache.
+pub(super) const NEAREST_CACHE: i64 = 32 << 10;
+
+/// What a size counts as that is not a number of the program, where sizes of calls are not asked for.
+pub(super) const UNKNOWN_SIZE: i64 = 16;

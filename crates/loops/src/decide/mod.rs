@@ -20,6 +20,7 @@
 //! | `phases.rs`, `reuse.rs` | what may be overwritten in the same round, and under tiles of time |
 //! | `private.rs` | what belongs to one tile |
 //! | `rows.rs` | what is computed row by row, so that rows stay in caches |
+//! | `components.rs` | which phases of a round go through an axis together |
 //! | `points.rs` | what is computed point by point, so that it stays in registers |
 //! | `roles.rs`, `tiles.rs` | lanes, and tiles of contractions |
 //! | `products.rs` | where a product and a sum are one operation |
@@ -39,6 +40,7 @@ mod along;
 mod at_reads;
 mod batches;
 mod cases;
+mod components;
 mod contractions;
 mod cost;
 mod distance;

@@ -23,30 +23,65 @@ pub(super) fn private_dimensions(
     facts: &Facts,
 ) -> Vec<Vec<(usize, i64)>> {
     let mut found = vec![Vec::new(); group.bindings.len()];
-    let (mut nest, mut around) = (&schedule.nest, Vec::<&Forms>::new());
-    while let Nest::Loop { forms, tile, role, inner } = nest {
-        around.push(forms);
-        for (number, (binding, tensor)) in group.bindings.iter().zip(&schedule.tensors).enumerate()
-        {
-            let width = tile.or((*role == Role::Par).then_some(1));
-            let (Some(width), Some(form)) = (width, own_form(forms, number)) else { continue };
-            let is = (0..tensor.storage.len()).find(|d| tensor.dimension(*d) == form.coefficients);
-            let Some(dimension) = is.filter(|_| !observers.read_later(&binding.name)) else {
-                continue;
-            };
-            let in_round = |dependence: &Dependence| {
-                around.iter().all(|forms| {
-                    let form = |s| forms.iter().find(|f| f.0 == s).map(|f| &f.1);
-                    let (reader, writer) = (form(dependence.reader), form(dependence.writer));
-                    stays(group, dependence, reader, writer, facts)
-                })
-            };
-            let own = dependences.iter().filter(|d| d.writer.binding == number);
-            if own.into_iter().all(in_round) {
-                found[number].push((dimension, width));
+    let private = Private { group, schedule, dependences, observers, facts };
+    private.collect(&schedule.nest, &mut Vec::new(), &mut found);
+    found
+}
+
+struct Private<'a> {
+    group: &'a Group,
+    schedule: &'a GroupSchedule,
+    dependences: &'a [Dependence],
+    observers: &'a Observers,
+    facts: &'a Facts,
+}
+
+impl Private<'_> {
+    /// Adds what is private to the rounds of the loops of a nest that stands inside of others.
+    fn collect<'n>(
+        &self,
+        nest: &'n Nest,
+        around: &mut Vec<&'n Forms>,
+        found: &mut [Vec<(usize, i64)>],
+    ) {
+        match nest {
+            Nest::Points { .. } => {}
+            Nest::Phases(phases) => {
+                phases.iter().for_each(|phase| self.collect(phase, around, found));
+            }
+            Nest::Loop { forms, tile, role, inner } => {
+                around.push(forms);
+                if let Some(width) = tile.or((*role == Role::Par).then_some(1)) {
+                    for (number, found) in found.iter_mut().enumerate() {
+                        found.extend(self.dimension(number, around).map(|at| (at, width)));
+                    }
+                }
+                self.collect(inner, around, found);
+                around.pop();
             }
         }
-        nest = inner;
     }
-    found
+
+    /// The dimension of a tensor along which the innermost of some loops runs, if nothing outside of its rounds reads
+    /// the tensor.
+    fn dimension(&self, number: usize, loops: &[&Forms]) -> Option<usize> {
+        let (binding, tensor) = (&self.group.bindings[number], &self.schedule.tensors[number]);
+        let forms = loops.last()?;
+        let form = own_form(forms, number)?;
+        let n_inside = forms.iter().filter(|(s, _)| s.binding == number).count();
+        let mut dimensions = 0..tensor.storage.len();
+        let is = dimensions.find(|d| tensor.dimension(*d) == form.coefficients)?;
+        if n_inside < binding.clauses.len() || self.observers.read_later(&binding.name) {
+            return None;
+        }
+        let in_round = |dependence: &Dependence| {
+            loops.iter().all(|forms| {
+                let form = |s| forms.iter().find(|f| f.0 == s).map(|f| &f.1);
+                let (reader, writer) = (form(dependence.reader), form(dependence.writer));
+                stays(self.group, dependence, reader, writer, self.facts)
+            })
+        };
+        let mut own = self.dependences.iter().filter(|d| d.writer.binding == number);
+        own.all(in_round).then_some(is)
+    }
 }
