@@ -21,6 +21,7 @@ impl Domain {
     pub fn simplified_given(&self, context: &Set) -> Domain {
         let mut budget = Budget::new();
         let mut domain = self.clone();
+        drop_copies(&mut domain.sets);
         let context = &near(context, domain.sets.iter().flat_map(Set::vars));
         let has_points = |set: &Set, budget: &mut Budget| {
             budget.taste(|b| feasible(&set.intersect(context)?, b))
@@ -45,6 +46,18 @@ impl Domain {
             }
         }
         domain
+    }
+}
+
+/// Keeps the last of sets that are equal.
+fn drop_copies(sets: &mut Vec<Set>) {
+    let mut at = 0;
+    while at < sets.len() {
+        if sets[at + 1..].contains(&sets[at]) {
+            sets.remove(at);
+        } else {
+            at += 1;
+        }
     }
 }
 

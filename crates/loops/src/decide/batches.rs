@@ -11,6 +11,7 @@ use einlang_tir::module::{Binding, Group, Module};
 use einlang_tir::order::{Form, Statement};
 use einlang_tir::region::{InstKind, Subscript};
 
+use super::components::run_components;
 use super::fuse::statements;
 use super::legal::group_is_legal;
 use super::tiles::rows_axis;
@@ -57,7 +58,11 @@ pub(super) fn run_batches(
     let forms = statements(&decided.nest).iter().map(form).collect();
     let inner = Box::new(changed.nest);
     changed.nest = Nest::Loop { forms, tile: None, role: Role::Par, inner };
-    group_is_legal(module, group, &changed, observers, &module.facts()).then_some(changed)
+    // What is proved with loops over components holds without them.
+    let components = run_components(module, group, &changed, works, observers);
+    components.or_else(|| {
+        group_is_legal(module, group, &changed, observers, &module.facts()).then_some(changed)
+    })
 }
 
 /// Whether neighbours share the operands of some contraction, and nothing else that is computed in the same

@@ -17,7 +17,6 @@ use super::cost::{
     FEWEST_LANES, GATHERED, IN_PARTS, LONE_VECTORS, MOST_LANES, MOST_TOGETHER, SCALAR, SLOW, TERMS,
     TILE_VECTORS, VECTOR, WAITING,
 };
-use super::components::run_components;
 use super::ensembles::run_ensembles;
 use super::join::has_loop;
 use super::known::Sizes;
@@ -113,9 +112,6 @@ fn put_rows_outside(module: &Module, works: &Works<'_>, schedule: &mut Schedule)
         let points = run_points(module, group, decided, works, &observers);
         let rows = || run_rows(module, group, decided, works, &observers);
         if let Some(changed) = points.or_else(rows) {
-            *decided = changed;
-        }
-        if let Some(changed) = run_components(module, group, decided, works, &observers) {
             *decided = changed;
         }
     }

@@ -18,6 +18,7 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::at_reads::{compute_at_reads, whole_uses};
 use super::cost::ROWS_TOGETHER;
+use super::components::run_components;
 use super::fuse::statements;
 use super::legal::group_is_legal;
 use super::points::SHORT;
@@ -368,7 +369,11 @@ pub(super) fn run_rows(
             }
         }
     }
-    group_is_legal(module, group, &changed, observers, &module.facts()).then_some(changed)
+    // What is proved with loops over components holds without them.
+    let components = run_components(module, group, &changed, works, observers);
+    components.or_else(|| {
+        group_is_legal(module, group, &changed, observers, &module.facts()).then_some(changed)
+    })
 }
 
 /// Whether rows along these axes share what is summed up in some tensor.
