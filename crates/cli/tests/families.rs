@@ -109,6 +109,13 @@ fn streams() {
     check_at("streams", "total,first", &extents);
 }
 
+/// The same, some of whose phases go through a block one centre at a time.
+#[test]
+fn mixtures() {
+    let extents = [[1, 3, 2], [3, 17, 9], [95, 3, 2], [97, 13, 5], [769, 4, 1], [770, 2, 17]];
+    check_at("mixture", "step,spread,weight", &extents);
+}
+
 #[test]
 fn extremes() {
     check("extremes", "best,least,highest,lowest");

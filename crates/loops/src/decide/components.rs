@@ -51,11 +51,14 @@ pub(super) fn run_components(
         let places: Option<HashSet<usize>> = own.chain(readers).map(is_inside).collect();
         let tensor = &mut changed.tensors[*binding];
         let plain = tensor.map.is_empty() && tensor.storage[*axis] == Layout::Full;
-        let Some(places) = places.filter(|_| plain && !observers.read_later(name)) else { continue };
+        let Some(places) = places.filter(|_| plain && !observers.read_later(name)) else {
+            continue;
+        };
         if places.len() == 1 {
             tensor.storage[*axis] = Layout::Mod(1);
             tensor.stack = true;
-        } else if let Some((outer, _)) = round.free[binding].first().filter(|first| first.0 < *axis) {
+        } else if let Some((outer, _)) = round.free[binding].first().filter(|first| first.0 < *axis)
+        {
             put_first(tensor, *axis, *outer);
         }
     }
@@ -188,7 +191,8 @@ impl<'m> Round<'m> {
 
     /// The axes that most phases have in common.
     fn best_axes(&self) -> Option<Axes> {
-        let seeds = self.phases.iter().flat_map(|s| self.free[&s.binding].iter().map(|f| (*s, f.0)));
+        let seeds =
+            self.phases.iter().flat_map(|s| self.free[&s.binding].iter().map(|f| (*s, f.0)));
         let mut best: Option<(usize, Axes)> = None;
         let mut tried: HashSet<(usize, usize)> = HashSet::default();
         for (statement, axis) in seeds {

@@ -17,8 +17,8 @@ use einlang_tir::types::Ident;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::at_reads::{compute_at_reads, whole_uses};
-use super::cost::ROWS_TOGETHER;
 use super::components::run_components;
+use super::cost::ROWS_TOGETHER;
 use super::fuse::statements;
 use super::legal::group_is_legal;
 use super::points::SHORT;
