@@ -16,7 +16,7 @@ use einlang_tir::order::Known;
 use einlang_tir::passes::{Ctx, fold_constants, simplify};
 use einlang_tir::region::{Arg, Inst, InstKind, Reduction, Region, Start};
 use einlang_tir::types::Ident;
-use rustc_hash::FxHashSet as HashSet;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::work::is_slow;
 use super::{Storage, decide_order, reads_itself_by_data};
@@ -31,12 +31,19 @@ const MOST_CLAUSES: usize = 24;
 /// A branch of fewer instructions without a function is not worth a clause of its own.
 const SMALL: usize = 8;
 
+/// The cases of a clause, each with what is left of its body there.
+type Divided = Vec<(Domain, Region)>;
+
 /// Divides the clauses of a module by the conditions on their indices.
 pub fn divide_cases(mut module: Module, ctx: &Ctx) -> Module {
     let facts = module.facts();
     let cases = |clause: &Clause| Cases { facts: &facts, dims: clause.domain.dims() }.of(clause);
-    let asks = |b: &Binding| b.clauses.iter().any(|clause| cases(clause).is_some());
-    if !module.properties.disjoint || !module.bindings().any(asks) {
+    if !module.properties.disjoint {
+        return module;
+    }
+    let of = |b: &Binding| (b.name.clone(), b.clauses.iter().map(cases).collect::<Vec<_>>());
+    let mut all: HashMap<Ident, Vec<Option<Divided>>> = module.bindings().map(of).collect();
+    if all.values().flatten().all(Option::is_none) {
         return module;
     }
     let Ok(alone) = decide_order(&module, Storage::Window) else { return module };
@@ -49,8 +56,9 @@ pub fn divide_cases(mut module: Module, ctx: &Ctx) -> Module {
         let mut room = MOST_CLAUSES.saturating_sub(n_clauses(group));
         for binding in group.bindings.iter_mut().filter(|b| stored.contains(&b.name)) {
             let mut clauses = Vec::with_capacity(binding.clauses.len());
+            let mut of_clauses = all.remove(&binding.name).unwrap_or_default().into_iter();
             for clause in &binding.clauses {
-                let found = cases(clause).filter(|found| found.len() <= room + 1);
+                let found = of_clauses.next().flatten().filter(|found| found.len() <= room + 1);
                 let copied = found.and_then(|found| {
                     // Binders are new in every case but a single one.
                     let alone = found.len() == 1;
@@ -86,7 +94,7 @@ struct Cases<'f> {
 
 impl Cases<'_> {
     /// The cases of a clause, each with what is left of the body there; nothing if all conditions stay.
-    fn of(&self, clause: &Clause) -> Option<Vec<(Domain, Region)>> {
+    fn of(&self, clause: &Clause) -> Option<Divided> {
         if clause.guard.is_some() || clause.domain.sets().len() != 1 {
             return None;
         }
@@ -94,7 +102,7 @@ impl Cases<'_> {
     }
 
     /// A case for everything that can be different.
-    fn all(&self, clause: &Clause) -> Option<Vec<(Domain, Region)>> {
+    fn all(&self, clause: &Clause) -> Option<Divided> {
         let (mut waiting, mut done) = (vec![clause.domain.0.clone()], Vec::new());
         let mut changed = false;
         while let Some(domain) = waiting.pop() {
@@ -126,7 +134,7 @@ impl Cases<'_> {
 
     /// A case for the points at which all conditions hold, such as the inside of a stencil, and few for the
     /// others, which go on asking.
-    fn inside(&self, clause: &Clause) -> Option<Vec<(Domain, Region)>> {
+    fn inside(&self, clause: &Clause) -> Option<Divided> {
         let settled = |domain: &Domain| {
             let mut body = clause.body.clone();
             self.settle(&mut body, domain, &mut Known::default());

@@ -115,9 +115,12 @@ struct Round<'m> {
     phases: Vec<Statement>,
     /// For each tensor the axes that the loops around leave, and how much of those a round has.
     free: HashMap<usize, Vec<(usize, i64)>>,
-    /// For each phase the tensors of the group that it reads, with the axes that the subscripts are of.
-    reads: HashMap<Statement, Vec<(usize, Vec<Option<Var>>)>>,
+    /// For each phase what it reads of the group.
+    reads: HashMap<Statement, Vec<OwnRead>>,
 }
+
+/// A read of a tensor of the group: its number, and the indices that the subscripts are.
+type OwnRead = (usize, Vec<Option<Var>>);
 
 impl<'m> Round<'m> {
     /// The phases inside of loops that threads divide, if there are several.
@@ -168,7 +171,7 @@ impl<'m> Round<'m> {
         &self.group.bindings[statement.binding]
     }
 
-    fn reads_of(&self, statement: Statement) -> Vec<(usize, Vec<Option<Var>>)> {
+    fn reads_of(&self, statement: Statement) -> Vec<OwnRead> {
         let clause = &self.binding(statement).clauses[statement.clause];
         let mut found = Vec::new();
         for region in clause.guard.iter().chain([&clause.body]) {

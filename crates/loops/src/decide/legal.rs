@@ -21,7 +21,7 @@ use super::fuse::statements;
 use super::once::may_be_once;
 use super::private::private_dimensions;
 use super::replay::{Along, find_replays};
-use super::windows::{Observers, is_stored, needed_windows};
+use super::windows::{Folding, Observers};
 use super::{all_groups, nest_of, reads_itself_by_data};
 use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule};
 
@@ -232,16 +232,16 @@ fn find_problem(
         return Some(Problem::Clauses);
     }
     let dependences = dependences(module, group);
-    let windows = needed_windows(group, schedule, &dependences, observers, facts);
+    let folding = Folding::new(group, &dependences, observers, facts, Some(&schedule.nest));
+    let windows = folding.windows(schedule);
     let private = private_dimensions(group, schedule, &dependences, observers, facts);
     let waves = has_wave(&schedule.nest);
-    let kept = schedule.tensors.iter().zip(windows.iter().zip(&private));
-    let mut kept = kept.zip(&group.bindings).enumerate();
-    let lost = kept.find_map(|(at, ((tensor, (windows, private)), binding))| {
+    let mut kept = schedule.tensors.iter().zip(windows.iter().zip(&private)).enumerate();
+    let lost = kept.find_map(|(at, (tensor, (windows, private)))| {
         let enough = |list: &[(usize, i64)], axis: usize, width: i64| {
             list.iter().any(|(at, least)| *at == axis && width >= *least)
         };
-        let stored = || is_stored(group, binding, observers, facts);
+        let stored = || folding.is_stored(at);
         let rings = tensor.storage.iter().enumerate().filter_map(|(axis, layout)| match layout {
             // Threads would meet in what each tile uses for itself.
             Layout::Mod(width) if !waves && enough(private, axis, *width) && stored() => None,

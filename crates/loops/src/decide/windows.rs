@@ -18,6 +18,7 @@
 //! What is not proved for all extents that the module allows is kept in full.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
 use einlang_index::{Domain, Facts, Map, Quasi};
 use einlang_tir::module::{Axis, Binding, Group, box_of};
@@ -40,7 +41,7 @@ pub(super) fn fold_storage(
     observers: &Observers,
     facts: &Facts,
 ) {
-    let folding = Folding { group, dependences, observers, facts, nest: None };
+    let folding = Folding::new(group, dependences, observers, facts, None);
     let windows = folding.windows(schedule);
     for ((tensor, windows), binding) in
         schedule.tensors.iter_mut().zip(windows).zip(&group.bindings)
@@ -64,19 +65,7 @@ pub(super) fn needed_windows(
     observers: &Observers,
     facts: &Facts,
 ) -> Vec<Vec<(usize, i64)>> {
-    let nest = Some(&schedule.nest);
-    Folding { group, dependences, observers, facts, nest }.windows(schedule)
-}
-
-/// Whether every point of a tensor that is read is certain to be stored.
-pub(super) fn is_stored(
-    group: &Group,
-    binding: &Binding,
-    observers: &Observers,
-    facts: &Facts,
-) -> bool {
-    let folding = Folding { group, dependences: &[], observers, facts, nest: None };
-    is_total(binding, facts, observers) || folding.reads_are_stored(binding)
+    Folding::new(group, dependences, observers, facts, Some(&schedule.nest)).windows(schedule)
 }
 
 pub(super) struct Folding<'a> {
@@ -87,15 +76,36 @@ pub(super) struct Folding<'a> {
     /// The nest, if what is read before it is written again may be overwritten also in the same round or in
     /// another round of the loops around.
     pub(super) nest: Option<&'a Nest>,
+    /// For each tensor whether every point of it that is read is certain to be stored, once somebody has asked.
+    stored: Vec<OnceCell<bool>>,
 }
 
-impl Folding<'_> {
-    fn windows(&self, schedule: &GroupSchedule) -> Vec<Vec<(usize, i64)>> {
+impl<'a> Folding<'a> {
+    pub(super) fn new(
+        group: &'a Group,
+        dependences: &'a [Dependence],
+        observers: &'a Observers,
+        facts: &'a Facts,
+        nest: Option<&'a Nest>,
+    ) -> Folding<'a> {
+        let stored = vec![OnceCell::new(); group.bindings.len()];
+        Folding { group, dependences, observers, facts, nest, stored }
+    }
+
+    /// Whether every point of a tensor that is read is certain to be stored.
+    pub(super) fn is_stored(&self, at: usize) -> bool {
+        *self.stored[at].get_or_init(|| {
+            let binding = &self.group.bindings[at];
+            is_total(binding, self.facts, self.observers) || self.reads_are_stored(binding)
+        })
+    }
+
+    pub(super) fn windows(&self, schedule: &GroupSchedule) -> Vec<Vec<(usize, i64)>> {
         let tensors = self.group.bindings.iter().zip(&schedule.tensors).enumerate();
         let windows = |(at, (binding, tensor)): (usize, (&Binding, &TensorSchedule))| {
             let all = along(&schedule.nest, at, tensor);
             let reused = self.may_be_reused(tensor);
-            if (all.is_empty() && !reused) || !self.may_be_window(binding) {
+            if (all.is_empty() && !reused) || !self.may_be_window(at) {
                 return Vec::new();
             }
             let found = all.iter().filter_map(|along| self.window(at, binding, tensor, along));
@@ -106,9 +116,8 @@ impl Folding<'_> {
     }
 
     /// Whether nothing sees a tensor as a whole, and all that is read of it was stored.
-    fn may_be_window(&self, binding: &Binding) -> bool {
-        let stays = is_total(binding, self.facts, self.observers) || self.reads_are_stored(binding);
-        stays && !self.observers.whole.contains(&binding.name)
+    fn may_be_window(&self, at: usize) -> bool {
+        !self.observers.whole.contains(&self.group.bindings[at].name) && self.is_stored(at)
     }
 
     /// The width of the window along a dimension of the memory of a binding that may have one.

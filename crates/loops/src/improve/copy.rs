@@ -26,9 +26,17 @@ impl<'k> Copy<'k> {
 
     /// A copy of a block in which a variable is an expression; nothing if that cannot be written.
     pub(super) fn block_at(&mut self, block: &Block, var: Var, is: &Quasi) -> Option<Block> {
+        self.block_where(block, [(var, is.clone())])
+    }
+
+    /// A copy of a block in which some variables are expressions; nothing if that cannot be written.
+    pub(super) fn block_where(
+        &mut self,
+        block: &Block,
+        exprs: impl IntoIterator<Item = (Var, Quasi)>,
+    ) -> Option<Block> {
         self.values.clear();
-        self.exprs.clear();
-        self.exprs.insert(var, is.clone());
+        self.exprs = exprs.into_iter().collect();
         let mut copy = block.clone();
         self.block(&mut copy)?;
         Some(copy)

@@ -147,6 +147,22 @@ fn late(stmts: &[Stmt], second: &Fold) -> Option<HashSet<usize>> {
             Stmt::Op { result, .. } if waits => {
                 values.insert(result.number);
             }
+            Stmt::If { results, then, otherwise, .. } => {
+                let mut only_computes = true;
+                let mut look = |stmt: &Stmt| {
+                    only_computes &= match stmt {
+                        Stmt::Op { .. } | Stmt::Index { .. } => true,
+                        Stmt::Load { buffer, .. } => !stored.contains(buffer),
+                        _ => false,
+                    };
+                };
+                [then, otherwise].into_iter().for_each(|block| each_stmt(block, &mut look));
+                match (only_computes, waits) {
+                    (false, _) => return None,
+                    (true, false) => continue,
+                    (true, true) => values.extend(results.iter().map(|value| value.number)),
+                }
+            }
             Stmt::Bind { var, .. } if vars.contains(var) => return None,
             Stmt::Load { buffer, .. } if stored.contains(buffer) => return None,
             Stmt::Op { .. } | Stmt::Index { .. } | Stmt::Bind { .. } | Stmt::Load { .. }

@@ -31,6 +31,14 @@ pub(super) fn merge_loops(kernel: &mut Kernel) -> bool {
     merge.any
 }
 
+/// How two loops run as one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fit {
+    AsTheyAre,
+    /// Once the same values have the same names, since the bounds of their folds must read alike.
+    UnderNames,
+}
+
 struct Merge<'k> {
     next: u32,
     vars: &'k mut Vars,
@@ -119,14 +127,19 @@ impl Merge<'_> {
         let same = first.role == second.role
             && first.range.lo == second.range.lo
             && first.range.hi == second.range.hi;
-        if !same || !has_lanes(first) || !has_lanes(second) || !self.fit(first, second) {
+        if !same || !has_lanes(first) || !has_lanes(second) {
             return None;
         }
+        let fit = self.fit(first, second)?;
+        let names = if fit == Fit::UnderNames { self.names() } else { Vec::new() };
         let mut copy = Copy::new(self.next, self.vars);
-        let is = Quasi::from(first.range.var);
-        let more = copy.block_at(&second.body, second.range.var, &is)?;
-        let next = copy.next;
         let mut of = first.clone();
+        if !names.is_empty() {
+            of.body = copy.block_where(&first.body, names.clone())?;
+        }
+        let own = (second.range.var, Quasi::from(first.range.var));
+        let more = copy.block_where(&second.body, names.into_iter().chain([own]))?;
+        let next = copy.next;
         of.body.stmts.extend(more.stmts);
         let before = std::mem::replace(&mut self.next, next);
         if !matches!(first.role, Role::Lane(_)) {
@@ -140,6 +153,13 @@ impl Merge<'_> {
             }
         }
         Some(of)
+    }
+
+    /// Variables that are others, and which: what is bound for each statement of a nest.
+    fn names(&self) -> Vec<(Var, Quasi)> {
+        let is_name = |is: &Option<Quasi>| is.as_ref().is_some_and(|is| is.as_var().is_some());
+        let names = self.places.iter().filter(|(_, is)| is_name(is));
+        names.filter_map(|(var, is)| Some((*var, is.clone()?))).collect()
     }
 
     /// Whether two places of a buffer have no element in common, whatever the rounds.
@@ -156,7 +176,7 @@ impl Merge<'_> {
     }
 
     /// Whether two loops may and should run as one.
-    fn fit(&self, first: &Loop, second: &Loop) -> bool {
+    fn fit(&self, first: &Loop, second: &Loop) -> Option<Fit> {
         let mut names = Names::default();
         let (a, b) = (
             Touched::of(first, &mut names, &self.places),
@@ -166,12 +186,12 @@ impl Merge<'_> {
         let alike = a.folds.is_empty() == b.folds.is_empty()
             && a.folds.iter().chain(&b.folds).all(|fold| Some(fold) == a.folds.first());
         if !a.plain || !b.plain || !alike || n_folds > MOST_FOLDS || a.n_ops + b.n_ops > MOST_OPS {
-            return false;
+            return None;
         }
         let mut shared = 0_usize;
         for (buffer, place) in &a.stores {
             if b.stores.iter().any(|(other, _)| other == buffer) {
-                return false;
+                return None;
             }
             for (_, read) in b.loads.iter().filter(|(other, _)| other == buffer) {
                 if self.are_apart(&names, *buffer, place, read) {
@@ -179,7 +199,7 @@ impl Merge<'_> {
                 }
                 let own = place.as_ref().filter(|place| !a.is_of_terms(place));
                 if own.is_none() || own != read.as_ref() {
-                    return false;
+                    return None;
                 }
                 shared += 1;
             }
@@ -187,14 +207,17 @@ impl Merge<'_> {
         for (buffer, place) in &b.stores {
             let mut reads = a.loads.iter().filter(|(other, _)| other == buffer);
             if reads.any(|(_, read)| !self.are_apart(&names, *buffer, place, read)) {
-                return false;
+                return None;
             }
         }
         let known = |(buffer, place): &&(_, Option<_>)| {
             place.is_some() && a.loads.iter().any(|(other, at)| other == buffer && at == place)
         };
         shared += b.loads.iter().filter(known).count();
-        shared > 0 && 2 * shared >= a.loads.len().min(b.loads.len())
+        let written = || a.folds_written.iter().chain(&b.folds_written);
+        let alike = written().all(|fold| Some(fold) == a.folds_written.first());
+        let fit = if alike { Fit::AsTheyAre } else { Fit::UnderNames };
+        (shared > 0 && 2 * shared >= a.loads.len().min(b.loads.len())).then_some(fit)
     }
 }
 

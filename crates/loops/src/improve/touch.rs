@@ -28,6 +28,8 @@ pub(super) struct Touched {
     pub(super) stores: Vec<Place>,
     /// The bounds of all folds.
     pub(super) folds: Vec<Vec<(MinMax, MinMax)>>,
+    /// The same as they are written.
+    pub(super) folds_written: Vec<Vec<(MinMax, MinMax)>>,
     /// How many operations there are.
     pub(super) n_ops: usize,
     /// Whether there is nothing but computing, loading and storing, and nothing traps.
@@ -85,6 +87,7 @@ impl Touched {
             loads: Vec::new(),
             stores: Vec::new(),
             folds: Vec::new(),
+            folds_written: Vec::new(),
             n_ops: 0,
             plain: true,
             terms: Vec::new(),
@@ -135,12 +138,21 @@ impl Walk<'_> {
     fn fold(&mut self, fold: &Fold, depth: usize) {
         let simple = fold.key.is_none() && fold.resume.is_none() && fold.guard.is_none();
         self.touched.plain &= simple && fold.within.is_none();
-        let bounds = |range: &Range| (range.lo.clone(), range.hi.clone());
+        let written = |range: &Range| (range.lo.clone(), range.hi.clone());
+        self.touched.folds_written.push(fold.ranges.iter().map(written).collect());
+        let bounds = |range: &Range| (self.bound(&range.lo), self.bound(&range.hi));
         self.touched.folds.push(fold.ranges.iter().map(bounds).collect());
         for (at, range) in fold.ranges.iter().enumerate() {
             let name = self.named(range.var, depth + at);
             self.touched.terms.push(name);
         }
+    }
+
+    /// A bound in terms of loops and symbols where that is known, and else as it is.
+    fn bound(&self, bound: &MinMax) -> MinMax {
+        let known = |expr: &Quasi| self.resolved(expr).unwrap_or_else(|| expr.clone());
+        let mapped = bound.map(true, &mut |expr| Ok(known(expr).into()));
+        mapped.unwrap_or_else(|_| bound.clone())
     }
 
     fn place(&self, at: &[Subscript]) -> Option<Vec<At>> {
