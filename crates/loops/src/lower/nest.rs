@@ -262,7 +262,10 @@ impl Lower<'_> {
                     |lower: &mut Self, out: &mut Vec<Stmt>| lower.clause(binding, clause, out);
                 lower.scanned(&scan, set, role, &body, out)
             })?;
-            out.extend(guarded(scan.before, stmts));
+            match self.loops.is_empty() {
+                true => out.extend(guarded(scan.before, stmts)),
+                false => add_guarded(scan.before, stmts, out),
+            }
         }
         self.lane = outer;
         Ok(())
@@ -398,6 +401,21 @@ fn is_bound(constraint: &Constraint, var: Var) -> bool {
 fn form_of(axes: &[Var], form: &Form, sign: i64) -> einlang_index::Result<Affine> {
     let terms = axes.iter().copied().zip(form.coefficients.iter().map(|c| sign * c));
     Affine::new(sign * form.offset, terms)
+}
+
+/// Adds statements under a condition on indices, in one block with those before if they have the same condition: what
+/// stands together can be merged.
+fn add_guarded(condition: Set, stmts: Vec<Stmt>, out: &mut Vec<Stmt>) {
+    let more = guarded(condition, stmts);
+    match (out.last_mut(), &more[..]) {
+        (
+            Some(Stmt::If { results, condition: Condition::Within(before), then, otherwise }),
+            [Stmt::If { condition: Condition::Within(same), then: next, .. }],
+        ) if before == same && results.is_empty() && otherwise.stmts.is_empty() => {
+            then.stmts.extend(next.stmts.iter().cloned());
+        }
+        _ => out.extend(more),
+    }
 }
 
 /// Statements under a condition on indices.
