@@ -112,6 +112,7 @@ fn streams() {
 /// The same, some of whose phases go through a block one centre at a time.
 #[test]
 fn mixtures() {
+    check("mixture", "step,spread,weight");
     let extents = [[1, 3, 2], [3, 17, 9], [95, 3, 2], [97, 13, 5], [769, 4, 1], [770, 2, 17]];
     check_at("mixture", "step,spread,weight", &extents);
 }
