@@ -14,7 +14,7 @@ use crate::optimise::{is_left_as_it_is, n_instructions};
 use crate::tiers::Quality;
 
 /// Kernels of fewer instructions are compiled by one thread.
-pub(crate) const LARGE: usize = 4000;
+pub(crate) const LARGE: usize = 2000;
 
 /// How many times longer than others instructions take that have vectors, where code is made quickly.
 const VECTOR: usize = 16;

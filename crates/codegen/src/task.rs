@@ -61,8 +61,8 @@ impl Task<'_> {
         choice: Choice<'_>,
     ) -> Result<(Object, Quality), String> {
         let (first, forms) = (choice.first(), &Forms::new(self.kernel));
-        let is_large = emit::is_large(forms.of(first));
-        let n_helpers = if is_large { most.saturating_sub(1) } else { 0 };
+        let is_cut = emit::is_cut(forms.of(first));
+        let n_helpers = if is_cut { most.saturating_sub(1) } else { 0 };
         thread::scope(|scope| {
             // They emit the kernel meanwhile, and learn then which functions are theirs.
             let mut helpers = Vec::new();

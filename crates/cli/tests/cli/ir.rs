@@ -146,3 +146,37 @@ fn short_steps_are_written_out_and_fetched_for() {
     assert_eq!(text.matches("call double @llvm.fma.f64").count(), 5 + 8 + 1, "{text}");
     assert_eq!(text.matches("call void @llvm.prefetch").count(), 1, "{text}");
 }
+
+#[test]
+fn nests_are_functions_where_two_threads_can_compile_them() {
+    if !cfg!(feature = "native") {
+        return;
+    }
+    let n_pieces = |text: &str| {
+        let sandbox = Sandbox::with("pieces.ein", text);
+        let text = sandbox.einlang(&["ir", "pieces.ein", "--after", "llvm"]).ends_with(0).stdout;
+        text.lines().filter(|line| line.starts_with("define") && line.contains("_piece_")).count()
+    };
+    // The pivots of a block, its tiles, and what makes and ends them.
+    let paths = n_pieces(
+        "fn paths(w: [f32; N, N]) -> [f32; N, N] {
+             let d[0, i, j] = w[i, j];
+             let d[k in 1..N + 1, i in 0..N, j in 0..N] =
+                 min(d[k - 1, i, j], d[k - 1, i, k - 1] + d[k - 1, k - 1, j]);
+             d[N]
+         }
+         fn main(n: i64 = 600) {
+             let w[i in 0..n, j in 0..n] = ((i * 7 + j * 13) % 31) as f32 + 1.0;
+             let d = paths(w);
+             print(d[3, 5]);
+         }\n",
+    );
+    assert!((3..10).contains(&paths), "{paths}");
+    let small = n_pieces(
+        "fn main(n: i64 = 600) {
+             let x[i in 0..n, j in 0..n] = (i - j) as f32;
+             print(sum[i, j](x[i, j]));
+         }\n",
+    );
+    assert_eq!(small, 0);
+}

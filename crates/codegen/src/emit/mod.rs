@@ -62,7 +62,7 @@ use inkwell::values::{BasicValueEnum, FunctionValue, IntValue, PointerValue};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use self::memory::Slots;
-pub(crate) use self::piece::is_large;
+pub(crate) use self::piece::is_cut;
 use self::piece::{Loops, Pieces};
 use self::scopes::Scopes;
 use self::spare::Spared;
@@ -147,7 +147,7 @@ pub(crate) fn emit<'c>(
         wave: None,
         pieces: Pieces::of(jammed),
         loops: Loops::default(),
-        spared: Spared::new(quality, is_large(jammed), jammed.n_spared),
+        spared: Spared::new(quality, piece::is_large(jammed), jammed.n_spared),
         scopes: Scopes::new(context, kernel.buffers.len()),
         tables: Tables { checked, ..Tables::default() },
     };

@@ -3,7 +3,8 @@
 //! What LLVM does takes longer than in proportion to the size of a function, and nests often do the same
 //! with other tensors: the gates of a cell, the parts of a gradient. So a large kernel is cut at its free
 //! loops, and at folds that run once. A piece is called with what it uses of its surroundings, and nests of the same pattern have one.
-//! A piece that is itself large is cut further.
+//! A piece that is itself large is cut further. A kernel that is not large is cut at its nests only, so that two
+//! processors can compile it: what is called often stays where it is.
 //! What is left is mostly calls and memory; where no loop of it computes anything, it needs no passes.
 //!
 //! Invariant: which loops are pieces depends on the loop IR alone, and changes nothing of what they compute.
@@ -27,8 +28,11 @@ use crate::jit::ENTRY;
 use crate::optimise::leave_as_it_is;
 use crate::rounds::Jammed;
 
-/// A kernel of fewer statements is one function.
+/// A kernel of fewer statements is cut at its nests only.
 const LARGE: usize = 400;
+
+/// A kernel of fewer statements is one function.
+const LEAST_CUT: usize = 60;
 
 /// A piece of fewer statements is one function.
 const LARGE_PIECE: usize = 100;
@@ -36,14 +40,51 @@ const LARGE_PIECE: usize = 100;
 /// A single loop of fewer statements is no piece where it runs again and again.
 const LEAST: usize = 12;
 
-/// Whether a kernel has pieces, now or when it is made thoroughly.
+/// Whether a kernel is large, now or when it is made thoroughly.
 pub(crate) fn is_large(jammed: &Jammed) -> bool {
-    weight(&jammed.kernel.body, 1) + jammed.n_spared >= LARGE
+    Cut::of(jammed) == Cut::Loops
 }
 
-/// Whether the loops of a piece may be pieces.
-fn has_pieces(block: &Block) -> bool {
-    weight(block, 1) >= LARGE_PIECE
+/// Whether a kernel may have pieces, now or when it is made thoroughly.
+pub(crate) fn is_cut(jammed: &Jammed) -> bool {
+    Cut::of(jammed) != Cut::Nowhere
+}
+
+/// Where a kernel is cut.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+enum Cut {
+    #[default]
+    Nowhere,
+    /// At nests, which are not cut further.
+    Nests,
+    /// At loops and folds.
+    Loops,
+}
+
+impl Cut {
+    fn of(jammed: &Jammed) -> Cut {
+        match weight(&jammed.kernel.body, 1) + jammed.n_spared {
+            LARGE.. => Cut::Loops,
+            LEAST_CUT.. => Cut::Nests,
+            _ => Cut::Nowhere,
+        }
+    }
+
+    /// Whether a loop may become a piece; inside of others, only one that may do enough for a call.
+    fn is_at(self, of: &Loop, inside: bool) -> bool {
+        let may_be = of.role != Role::Wave && (of.own.is_divided() || of.role.is_free());
+        may_be
+            && match self {
+                Cut::Nowhere => false,
+                Cut::Nests => is_nest(of),
+                Cut::Loops => !inside || does_enough(of) || has_fold(of),
+            }
+    }
+
+    /// Whether the loops of a piece may be pieces.
+    fn goes_into(self, block: &Block) -> bool {
+        self == Cut::Loops && weight(block, 1) >= LARGE_PIECE
+    }
 }
 
 /// The loops of one function.
@@ -58,6 +99,7 @@ pub(super) struct Loops {
 /// The pieces of a kernel.
 #[derive(Default)]
 pub(super) struct Pieces<'c> {
+    cut: Cut,
     /// Whether loops here may become pieces.
     open: bool,
     /// For each loose pattern of several loops, the number of the variable for each subscript.
@@ -72,13 +114,13 @@ pub(super) struct Pieces<'c> {
 impl Pieces<'_> {
     /// The pieces of a kernel.
     pub(super) fn of(jammed: &Jammed) -> Self {
-        let (kernel, open) = (&jammed.kernel, is_large(jammed));
-        let mut alike = HashMap::default();
+        let (kernel, cut) = (&jammed.kernel, Cut::of(jammed));
+        let (mut alike, open) = (HashMap::default(), cut != Cut::Nowhere);
         if open {
-            gather(kernel, &kernel.body, false, &mut alike);
+            gather(kernel, &kernel.body, (cut, false), &mut alike);
         }
         let offsets = alike.into_iter().map(|(key, lists)| (key, columns(&lists))).collect();
-        Pieces { open, offsets, ..Pieces::default() }
+        Pieces { cut, open, offsets, ..Pieces::default() }
     }
 }
 
@@ -86,21 +128,21 @@ impl Pieces<'_> {
 type Alike = HashMap<Vec<i64>, Vec<Vec<Option<Affine>>>>;
 
 /// Finds loops that may become pieces.
-fn gather(kernel: &Kernel, block: &Block, inside: bool, alike: &mut Alike) {
+fn gather(kernel: &Kernel, block: &Block, (cut, inside): (Cut, bool), alike: &mut Alike) {
     for stmt in &block.stmts {
         if let Stmt::Loop(of) = stmt
-            && is_candidate(of, inside)
+            && cut.is_at(of, inside)
         {
             if let Some(pattern) = loose_pattern_of(of, kernel) {
                 alike.entry(pattern.key).or_default().push(pattern.offsets);
             }
-            if has_pieces(&of.body) {
-                gather(kernel, &of.body, true, alike);
+            if cut.goes_into(&of.body) {
+                gather(kernel, &of.body, (cut, true), alike);
             }
             continue;
         }
         let inside = inside || matches!(stmt, Stmt::Loop(_));
-        blocks(stmt).into_iter().for_each(|block| gather(kernel, block, inside, alike));
+        blocks(stmt).into_iter().for_each(|block| gather(kernel, block, (cut, inside), alike));
     }
 }
 
@@ -124,17 +166,13 @@ fn columns(lists: &[Vec<Option<Affine>>]) -> Vec<Option<u32>> {
     (0..n_places).map(number).collect()
 }
 
-/// Whether a loop may become a piece; inside of others, only one that may do enough for a call.
-fn is_candidate(of: &Loop, inside: bool) -> bool {
-    of.role != Role::Wave
-        && (of.own.is_divided() || of.role.is_free())
-        && (!inside || does_enough(of) || has_fold(of))
-}
-
 /// Whether a loop does enough for a call, however few rounds its folds have.
 fn does_enough(of: &Loop) -> bool {
-    let is_nest = of.body.stmts.iter().any(|stmt| matches!(stmt, Stmt::Loop(_)));
-    is_nest || weight(&of.body, 1) >= LEAST
+    is_nest(of) || weight(&of.body, 1) >= LEAST
+}
+
+fn is_nest(of: &Loop) -> bool {
+    of.body.stmts.iter().any(|stmt| matches!(stmt, Stmt::Loop(_)))
 }
 
 fn has_fold(of: &Loop) -> bool {
@@ -169,7 +207,8 @@ impl<'c> Emit<'c, '_> {
     /// Emits a loop as a piece; false if it is none.
     pub(super) fn piece(&mut self, of: &Loop) -> Result<bool> {
         let inside = self.loops.n_open > 0;
-        let may_be = self.pieces.open && self.lanes.is_none() && is_candidate(of, inside);
+        let Pieces { cut, open, .. } = self.pieces;
+        let may_be = open && self.lanes.is_none() && cut.is_at(of, inside);
         if !may_be || self.short(of).is_some() {
             return Ok(false);
         }
@@ -206,7 +245,8 @@ impl<'c> Emit<'c, '_> {
     pub(super) fn fold_piece(&mut self, fold: &Fold) -> Result<bool> {
         let is_alone = self.loops.n_open == 0 && self.lanes.is_none();
         let is_plain = fold.resume.is_none() && fold.key.is_none();
-        if !self.pieces.open || !is_alone || !is_plain {
+        let is_cut = self.pieces.open && self.pieces.cut == Cut::Loops;
+        if !is_cut || !is_alone || !is_plain {
             return Ok(false);
         }
         let stmts = vec![Stmt::Fold(Box::new(fold.clone()))];
@@ -290,7 +330,7 @@ impl<'c> Emit<'c, '_> {
         self.pieces.n_loops += 1;
         let divided = self.threads.is_some_and(|threads| threads.divided);
         let part = Part { name, is_piece: true, divided, given, results: Vec::new() };
-        let further = has_pieces(&of.body);
+        let further = self.pieces.cut.goes_into(&of.body);
         let function = self.as_piece(&part, types, further, &|emit| emit.looped(of))?;
         self.choose_passes(function, super::has_roles_of(of));
         Ok(function)
