@@ -3,7 +3,8 @@
 //! Blocks are walked with what is known to have a value: operations by their operands, loads by their
 //! subscripts in terms of loops and symbols. A store replaces what is known of its element and keeps
 //! only loads of other elements of the same buffer: those whose subscript differs by a constant on an
-//! axis that keeps both planes. What a block defines is not known outside it.
+//! axis that keeps both planes. What a block defines is not known outside it. In a team, where others store
+//! meanwhile, nothing that was loaded is known beyond the loop it is in, or after a barrier.
 //!
 //! Invariant: a shared operation or load had the same operands and the same memory, so it gives the
 //! same bits and traps where the first one would have.
@@ -27,6 +28,7 @@ pub(super) fn share_values(kernel: &mut Kernel) {
         known: HashMap::default(),
         defined: HashMap::default(),
         renamed: HashMap::default(),
+        in_team: false,
     };
     share.block(&mut kernel.body);
 }
@@ -54,6 +56,8 @@ struct Share {
     defined: HashMap<Var, Quasi>,
     /// What takes the place of a value.
     renamed: HashMap<u32, Operand>,
+    /// Whether there are other threads.
+    in_team: bool,
 }
 
 impl Share {
@@ -127,8 +131,11 @@ impl Share {
     }
 
     fn inside(&mut self, stmt: &mut Stmt) {
-        if matches!(stmt, Stmt::Loop(_) | Stmt::Fold(_)) {
+        if matches!(stmt, Stmt::Loop(_) | Stmt::Fold(_) | Stmt::Team(_)) {
             self.forget(stmt);
+        }
+        if self.in_team && matches!(stmt, Stmt::Loop(_) | Stmt::Barrier) {
+            self.known.retain(|key, _| !matches!(key, Key::Load(..)));
         }
         match stmt {
             Stmt::Bind { var, expr } => {
@@ -150,8 +157,16 @@ impl Share {
             }
             Stmt::Loop(of) => self.apart(|share| share.looped(of)),
             Stmt::Fold(fold) => self.apart(|share| share.fold(fold)),
+            Stmt::Team(block) => self.apart(|share| share.team(block)),
             _ => self.forget(stmt),
         }
+    }
+
+    fn team(&mut self, block: &mut Block) {
+        self.in_team = true;
+        self.known.retain(|key, _| !matches!(key, Key::Load(..)));
+        self.block(block);
+        self.in_team = false;
     }
 
     fn looped(&mut self, of: &mut Loop) {

@@ -3,10 +3,11 @@
 //! A tile of a product goes through one panel for each tile of rows and then through the next one. The
 //! first tile of rows would wait for memory all the way; therefore each round fetches a part of what its
 //! sum goes through in the panel that comes next, a little with every vector that it loads. Fetching
-//! touches no value and may leave the memory of the buffer: such addresses are ignored.
+//! touches no value.
 
 use einlang_index::{DivOp, Quasi};
 use einlang_loops::ir::{Layout, Subscript};
+use inkwell::IntPredicate;
 use inkwell::values::{BasicValue, IntValue, VectorValue};
 
 use crate::emit::{Emit, Refused, Result};
@@ -54,7 +55,11 @@ impl<'c> Emit<'c, '_> {
             Some(var) => self.builder.build_int_unsigned_rem(self.var(var)?, parts, "round")?,
             None => self.i64(0),
         };
-        let next = self.mul(self.add(plane, self.i64(1))?, stride)?;
+        // Behind the last panel there may be no memory, and looking for it takes longer than finding some.
+        let next = self.add(plane, self.i64(1))?;
+        let is_last = self.compare(IntPredicate::SGE, next, self.extent(buffer, under)?)?;
+        let next = self.builder.build_select(is_last, plane, next, "next")?.into_int_value();
+        let next = self.mul(next, stride)?;
         let next = self.add(around, next)?;
         let start = match length {
             Some(_) => self.position(buffer, &start)?,
