@@ -203,6 +203,34 @@ let last = power(a, first);
     }
 }
 
+/// Rows of a product are copied where many panels of lanes go through them.
+#[test]
+fn rows_are_packed_where_that_is_worth_it() {
+    let text = "input a: [f32; M, K];
+input b: [f32; K, N];
+fn product(a: [f32; M, K], b: [f32; K, N]) -> [f32; M, N] {
+    let c[i, j] = sum[k](a[i, k] * b[k, j]);
+    c
+}
+let c = product(a, b);
+";
+    let world = MemoryWorld::new();
+    let mut session = Session::new(&world);
+    let file = session.add_text("main.ein", text);
+    let Ok(executable) = session.build(file) else { panic!("it is built") };
+    let module = &executable.program().modules[0];
+    for (n_lanes, many) in [(64, false), (500, false), (1024, true), (5000, true)] {
+        let shape = |name: &str| if name == "a" { [2000, 2000] } else { [2000, n_lanes] };
+        let shapes = module.inputs.iter().map(|of| shape(of.name.as_str()).to_vec()).collect();
+        let planned = plan(module, &Choices { shapes, expects_sizes: true, ..Choices::default() })
+            .expect("it is planned");
+        let schedule = planned.schedule.to_string();
+        assert_eq!(schedule.contains("pack a axis 0 by 12 rows"), many, "{n_lanes}: {schedule}");
+        assert!(schedule.contains("pack b axis 1 "), "{n_lanes}: {schedule}");
+        assert_eq!(verify(&planned.kernel), []);
+    }
+}
+
 /// Steps that are too short for threads stay with one, whatever their number; what stands beside them is
 /// divided, and longer steps are.
 #[test]

@@ -10,11 +10,11 @@
 
 use std::fmt::Write;
 
+use einlang_loops::decide::length_for_plans;
 use einlang_loops::ir::{Kernel, parse_kernel};
 use einlang_loops::lower::NotLowered;
 use einlang_loops::plan::{Choices, Plan, plan};
 use einlang_loops::schedule::{Schedule, parse_schedules};
-use einlang_loops::threads::MOST_ON_STACK;
 use einlang_tir::module::Module;
 use einlang_tir::types::Loc;
 
@@ -96,7 +96,7 @@ fn key(module: &Module, choices: &Choices) -> String {
 /// The shapes of the call; lengths that nothing is made for are all the same.
 fn shapes(choices: &Choices) -> Vec<Vec<i64>> {
     let each = choices.shapes.iter();
-    each.map(|shape| shape.iter().map(|n| (*n).min(MOST_ON_STACK + 1)).collect()).collect()
+    each.map(|shape| shape.iter().map(|n| length_for_plans(*n)).collect()).collect()
 }
 
 /// Where the tensors of a module were defined.

@@ -153,7 +153,8 @@ impl<'c> Emit<'c, '_> {
         let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
         let next = self.add(index, self.i64(1))?;
         self.builder.build_store(var, next)?;
-        let again = self.compare(IntPredicate::SLT, next, hi)?;
+        // LLVM then counts in whatever the addresses go by.
+        let again = self.compare(IntPredicate::NE, next, hi)?;
         self.branch(again, top, end)?;
         self.at(end);
         Ok(())

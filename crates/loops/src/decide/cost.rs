@@ -39,6 +39,9 @@ pub(super) const SHORT_ROW: i64 = 8 * VECTOR as i64;
 /// The rows of an operand that stay in a cache while panels of the other pass by.
 pub(super) const CACHED_ROWS: i64 = 48;
 
+/// Where so many panels of lanes go through the rows of a tile, copying those costs less than finding each of them.
+pub(super) const MANY_PANELS: i64 = 24;
+
 /// So many terms of a long sum go outside of its points, and so many rows then stay in a cache with their
 /// results.
 pub(super) const BLOCK_OF_TERMS: i64 = 256;

@@ -1,7 +1,7 @@
 //! The sizes of the call that a plan is made for.
 //!
 //! They only choose among orders of the same sums: which axis runs in lanes, and how large a tile is. What is
-//! made for some sizes is right for all others, and gives the same bits. All long axes are equally long, so that
+//! made for some sizes is right for all others, and gives the same bits. Long axes have one of two lengths, so that
 //! plans can be kept for later calls.
 
 use std::cell::Cell;
@@ -11,6 +11,18 @@ use einlang_tir::module::{Module, SymbolSource};
 use rustc_hash::FxHashMap as HashMap;
 
 use crate::threads::MOST_ON_STACK;
+
+/// The least length of axes that are very long.
+const VERY_LONG: i64 = 1024;
+
+/// What a plan takes the length of an axis to be.
+pub fn length_for_plans(length: i64) -> i64 {
+    match length {
+        ..=MOST_ON_STACK => length,
+        VERY_LONG.. => VERY_LONG,
+        _ => MOST_ON_STACK + 1,
+    }
+}
 
 /// What is known of sizes, and whether anybody asked.
 #[derive(Default)]
@@ -31,7 +43,7 @@ impl Sizes {
                 SymbolSource::Shape(input, axis) => {
                     let number = module.inputs.iter().position(|of| of.name == *input);
                     let extent = number.and_then(|number| shapes[number].get(*axis));
-                    let extent = extent.map(|extent| (*extent).min(MOST_ON_STACK + 1));
+                    let extent = extent.map(|extent| length_for_plans(*extent));
                     sizes.known.extend(extent.map(|extent| (symbol.var, extent)));
                 }
                 SymbolSource::Max(of) => {

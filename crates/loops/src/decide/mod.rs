@@ -95,6 +95,7 @@ pub(crate) use extremes::Extremes;
 pub use functions::store_functions;
 pub use join::join_producers;
 pub(crate) use known::Sizes;
+pub use known::length_for_plans;
 pub use legal::{Illegal, is_legal};
 pub(crate) use legal::{is_order_seen, prove_legal};
 pub(crate) use narrow::narrow_windows;

@@ -11,8 +11,8 @@ use einlang_tir::types::Ident;
 use rustc_hash::FxHashSet as HashSet;
 
 use super::cost::{
-    AHEAD, BLOCK_OF_TERMS, CACHED_ROWS, CACHED_ROWS_OF_BLOCKS, FEW_ROWS, MOST_FOLDS, SHORT_ROW,
-    TILE_ROWS, TILE_VECTORS, VECTOR,
+    AHEAD, BLOCK_OF_TERMS, CACHED_ROWS, CACHED_ROWS_OF_BLOCKS, FEW_ROWS, MANY_PANELS, MOST_FOLDS,
+    SHORT_ROW, TILE_ROWS, TILE_VECTORS, VECTOR,
 };
 use super::known::Sizes;
 use super::roles::{Lanes, fitting, part_used};
@@ -133,7 +133,9 @@ impl<'m> Tiling<'m> {
             if around.is_empty() {
                 let others: Vec<Var> = others.iter().map(|a| binding.axes[*a].var).collect();
                 let row = binding.axes[axis].var;
-                self.pack_rows(work, (row, var), &others, (together, !small), decided);
+                let again =
+                    !small && in_blocks && self.has_many_panels(binding, sizes, lanes.axis, width);
+                self.pack_rows(work, (row, var), &others, (together, !small, again), decided);
             }
         }
         nest = nested(lanes.axis, Some(i64::from(width)), Role::Par, nest);
@@ -158,6 +160,12 @@ impl<'m> Tiling<'m> {
         let n_rows = binding.axes[rows].dim.extent.as_constant().map_or(most, |n| n.min(most));
         let tiles = n_rows.div_euclid(TILE_ROWS).clamp(1, AHEAD);
         1 << tiles.ilog2()
+    }
+
+    /// Whether there are known to be many panels of lanes.
+    fn has_many_panels(&self, binding: &Binding, sizes: &Sizes, lanes: usize, width: u32) -> bool {
+        let n_lanes = sizes.extent(&binding.axes[lanes].dim.extent);
+        n_lanes.is_some_and(|n| n / i64::from(width) >= MANY_PANELS)
     }
 
     /// Packs what changes with the lanes and not with the rows, in panels of a width that are fetched
@@ -185,19 +193,19 @@ impl<'m> Tiling<'m> {
 
     /// Packs what changes with the rows and not with the lanes, where the next term lies far away or other
     /// loops go through it again: rows of a tile then lie next to each other, term after term. Rows that do so in
-    /// any case are packed if that is asked for.
+    /// any case are packed if that is asked for, and all if lanes alone go through them often enough.
     fn pack_rows(
         &self,
         work: &Work,
         (row, lanes): (Var, Var),
         others: &[Var],
-        (width, of_next): (i64, bool),
+        (width, of_next, often): (i64, bool, bool),
         decided: &mut GroupSchedule,
     ) {
         for access in &work.reads {
             let far = access.along.is_some_and(|along| access.step(along) == Step::Far);
             let again = others.iter().any(|other| access.step(*other) == Step::Same);
-            let worth = (far || again) && (of_next || access.step(row) != Step::Next);
+            let worth = (far || again || often) && (of_next || access.step(row) != Step::Next);
             let found = self.panels(access, row, Some(lanes)).filter(|_| worth);
             let Some((axis, from)) = found else { continue };
             let (tensor, under) = (access.tensor.clone(), n_around(access, axis, others));
