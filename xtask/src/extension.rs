@@ -1,30 +1,15 @@
 //! The Python package as it is in the checkout: its extension module and its sources in one folder.
 
-use crate::binary::CHECKS;
-use crate::llvm;
-use crate::process;
+use crate::binary::{CHECKS, build_for_checks};
 use crate::project::Project;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
-
-/// The crate of the extension module.
-const CRATE: &str = "einlang-python";
 
 /// Builds the extension module in the profile of the checks and puts the package together. The answer is the
 /// folder for `PYTHONPATH`.
 pub(crate) fn stage(project: &Project) -> Result<PathBuf, String> {
-    let mut cargo = project.cargo();
-    cargo.args(["build", "--profile", CHECKS, "--quiet", "--package", CRATE]);
-    if let Some(prefix) = llvm::prefix() {
-        cargo.env(llvm::VARIABLE, prefix).args(["--features", "einlang-python/native"]);
-    }
-    let output = process::capture(&mut cargo)?;
-    if !output.status.success() {
-        // The compiler's own report is the best explanation there is.
-        let _ = io::stderr().write_all(&output.stderr);
-        return Err("the extension module does not build".to_owned());
-    }
+    build_for_checks(project)?;
     let folder = project.target_dir().join("python");
     let package = folder.join("einlang");
     let failed = |error: io::Error| format!("cannot write {}: {error}", package.display());
