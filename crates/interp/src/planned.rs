@@ -296,7 +296,9 @@ mod tests {
         assert_eq!(made(&keeper, SUMS, &[700]), 0, "any length is the same");
         assert_eq!(made(&keeper, STEPS, &[1000, 3]), 2, "that it follows them, and the plan");
         assert_eq!(made(&keeper, STEPS, &[1000, 4]), 2);
-        assert_eq!(made(&keeper, STEPS, &[2000, 4]), 0, "both are long");
+        assert_eq!(made(&keeper, STEPS, &[500, 4]), 0, "both are long");
+        assert_eq!(made(&keeper, STEPS, &[2000, 4]), 2, "that is very long");
+        assert_eq!(made(&keeper, STEPS, &[3000, 4]), 0, "both are");
         assert_eq!(made(&keeper, STEPS, &[1000, 3]), 0);
     }
 
