@@ -193,3 +193,22 @@ def test_the_cell_magic():
     assert namespace["s"] == 3.0 and "z" not in namespace
     with pytest.raises(ValueError, match="usage"):
         ein("--what", "let s = 1;", namespace)
+
+
+@pytest.mark.parametrize("elem", ["f32", "f64", "i64"])
+def test_long_products(tmp_path, elem):
+    """Plans for rows of more than 1,024 lanes, with empty extents, extents of one, and tiles that are not full."""
+    path = tmp_path / "product.ein"
+    path.write_text(
+        f"pub fn run(a: [{elem}; M, K], b: [{elem}; K, N]) -> [{elem}; M, N] {{\n"
+        "    let c[i, j] = sum[k](a[i, k] * b[k, j]);\n    c\n}\n"
+    )
+    kinds = {"f32": np.float32, "f64": np.float64, "i64": np.int64}
+    rng = np.random.default_rng(1)
+    extents = [(0, 5, 1031), (1, 1, 1024), (1, 0, 1031), (13, 300, 1031), (74, 40, 1030), (50, 9, 0)]
+    for backend in (None, "bytecode"):
+        product = einlang.load(path, options=einlang.Options(backend=backend)).run
+        for m, k, n in extents:
+            # Sums of small integers are exact.
+            a, b = (rng.integers(-3, 4, shape).astype(kinds[elem]) for shape in ((m, k), (k, n)))
+            np.testing.assert_array_equal(product(a=a, b=b), a @ b, strict=True)

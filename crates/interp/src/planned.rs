@@ -93,7 +93,7 @@ fn key(module: &Module, choices: &Choices) -> String {
     key
 }
 
-/// The shapes of the call; lengths that nothing is made for are all the same.
+/// The shapes of the call, with lengths that plans tell apart.
 fn shapes(choices: &Choices) -> Vec<Vec<i64>> {
     let each = choices.shapes.iter();
     each.map(|shape| shape.iter().map(|n| length_for_plans(*n)).collect()).collect()

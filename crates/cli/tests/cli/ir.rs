@@ -147,6 +147,26 @@ fn short_steps_are_written_out_and_fetched_for() {
     assert_eq!(text.matches("call void @llvm.prefetch").count(), 1, "{text}");
 }
 
+/// A panel is fetched once for all rows of a tile, and the one behind the last is none.
+#[test]
+fn panels_are_fetched_once() {
+    if !cfg!(feature = "native") {
+        return;
+    }
+    let sandbox = Sandbox::with(
+        "panels.ein",
+        "let a[i in 0..200, t in 0..300] = (t * i % 7) as f32;
+         let b[j in 0..300, t in 0..300] = (t + j) as f32;
+         let product[i, j] = sum[t](a[i, t] * b[j, t]);
+         print(product[3, 4]);\n",
+    );
+    let text = sandbox.einlang(&["ir", "panels.ein", "--after", "llvm"]).ends_with(0).stdout;
+    // Tiles of twelve rows, of four, and of one.
+    assert_eq!(text.matches("call void @llvm.prefetch").count(), 3, "{text}");
+    let is_kept_inside = |line: &&str| line.contains("%next") && line.contains("= select i1");
+    assert_eq!(text.lines().filter(is_kept_inside).count(), 3, "{text}");
+}
+
 #[test]
 fn nests_are_functions_where_two_threads_can_compile_them() {
     if !cfg!(feature = "native") {

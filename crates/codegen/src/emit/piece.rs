@@ -41,7 +41,7 @@ const LARGE_PIECE: usize = 100;
 const LEAST: usize = 12;
 
 /// Whether a kernel is large, now or when it is made thoroughly.
-pub(crate) fn is_large(jammed: &Jammed) -> bool {
+pub(super) fn is_large(jammed: &Jammed) -> bool {
     Cut::of(jammed) == Cut::Loops
 }
 

@@ -258,3 +258,49 @@ fn is_apart(a: &At, b: &Quasi, layout: Layout) -> bool {
         Layout::Mod(width) => apart % width.max(1) != 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::parse_kernel;
+
+    const KERNEL: &str = "kernel part {
+  symbols N;
+  indices i, j;
+  size N = shape 0 0;
+  buffer 0 x: f64[full (N)];
+  buffer 1 y: f64[full (N)];
+  output 1;
+  body {
+    alloc 1;
+    team {
+      loop i in (0, N) par own {
+        %0: f64 = load 0[(i)] proved;
+        %1: f64 = load 0[(i)] proved;
+        %2: f64 = add %0, %1;
+        store 1[(i)] = %2;
+      }
+      %3: f64 = load 1[(0)] proved;
+      barrier;
+      %4: f64 = load 1[(0)] proved;
+      loop j in (0, 1) seq {
+        %5: f64 = load 1[(0)] proved;
+        %6: f64 = add %4, %5;
+        store 1[(j)] = %6;
+      }
+    }
+  }
+}
+";
+
+    /// Others may store until a barrier is passed, and while a loop runs.
+    #[test]
+    fn threads_share_no_more_than_a_loop_loads() {
+        let mut kernel = parse_kernel(KERNEL).expect("it reads");
+        share_values(&mut kernel);
+        let text = kernel.to_string();
+        assert!(text.contains("%2: f64 = add %0, %0;"), "{text}");
+        assert!(text.contains("%6: f64 = add %4, %5;"), "{text}");
+        assert_eq!(text.matches("= load 1[(0)]").count(), 3, "{text}");
+    }
+}

@@ -55,7 +55,7 @@ impl<'c> Emit<'c, '_> {
             Some(var) => self.builder.build_int_unsigned_rem(self.var(var)?, parts, "round")?,
             None => self.i64(0),
         };
-        // Behind the last panel there may be no memory, and looking for it takes longer than finding some.
+        // Behind the last panel there may be no memory.
         let next = self.add(plane, self.i64(1))?;
         let is_last = self.compare(IntPredicate::SGE, next, self.extent(buffer, under)?)?;
         let next = self.builder.build_select(is_last, plane, next, "next")?.into_int_value();
