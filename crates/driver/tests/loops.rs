@@ -13,6 +13,7 @@ use einlang_loops::threads::{Worth, divide_work, has_teams};
 use einlang_loops::{Rounds, jam_rounds};
 use einlang_source::MemoryWorld;
 use einlang_testkit::fixtures::{Program, check, programs};
+use einlang_tir::module::Module;
 
 fn printed(program: &Program, stage: Stage) -> String {
     let world = MemoryWorld::new().with("main.ein", program.text.clone());
@@ -175,6 +176,15 @@ fn teams_are_as_expected() {
     });
 }
 
+/// The first module of a program.
+fn module_of(text: &str) -> Module {
+    let world = MemoryWorld::new();
+    let mut session = Session::new(&world);
+    let file = session.add_text("main.ein", text);
+    let Ok(executable) = session.build(file) else { panic!("it is built") };
+    executable.program().modules[0].clone()
+}
+
 /// A small matrix is applied many times: sizes up to 16 have code of their own, with the state on the stack.
 #[test]
 fn small_sizes_of_a_call_have_code_of_their_own() {
@@ -187,11 +197,7 @@ fn power(a: [f64; S, S], first: [f64; S]) -> [f64; S] {
 }
 let last = power(a, first);
 ";
-    let world = MemoryWorld::new();
-    let mut session = Session::new(&world);
-    let file = session.add_text("main.ein", text);
-    let Ok(executable) = session.build(file) else { panic!("it is built") };
-    let module = &executable.program().modules[0];
+    let module = &module_of(text);
     for (size, small) in [(4, true), (16, true), (17, false)] {
         let shapes = module.inputs.iter().map(|input| vec![size; input.ty.dims.len()]).collect();
         let planned = plan(module, &Choices { shapes, expects_sizes: true, ..Choices::default() })
@@ -214,11 +220,7 @@ fn product(a: [f32; M, K], b: [f32; K, N]) -> [f32; M, N] {
 }
 let c = product(a, b);
 ";
-    let world = MemoryWorld::new();
-    let mut session = Session::new(&world);
-    let file = session.add_text("main.ein", text);
-    let Ok(executable) = session.build(file) else { panic!("it is built") };
-    let module = &executable.program().modules[0];
+    let module = &module_of(text);
     for (n_lanes, many) in [(64, false), (500, false), (1024, true), (5000, true)] {
         let shape = |name: &str| if name == "a" { [2000, 2000] } else { [2000, n_lanes] };
         let shapes = module.inputs.iter().map(|of| shape(of.name.as_str()).to_vec()).collect();
@@ -247,11 +249,7 @@ let last = power(a, first);
 let others[i] = exp(sin(many[i])) + last[0];
 ";
     const WORTH: Worth = Worth { least: 60_000, ..Worth::ALWAYS };
-    let world = MemoryWorld::new();
-    let mut session = Session::new(&world);
-    let file = session.add_text("main.ein", text);
-    let Ok(executable) = session.build(file) else { panic!("it is built") };
-    let module = &executable.program().modules[0];
+    let module = &module_of(text);
     let divided = |s: i64, n: i64| {
         let shape = |rank: usize, name: &str| match name {
             "many" => vec![n],
