@@ -12,6 +12,9 @@ use inkwell::values::{BasicValueEnum, IntValue, PointerValue};
 use super::sums::Sum;
 use super::{Emit, Refused, Result};
 
+/// So many states are those of a tile.
+const TILE: usize = 4;
+
 /// The state of a fold.
 pub(super) struct State<'c> {
     pub(super) slots: Vec<PointerValue<'c>>,
@@ -121,7 +124,11 @@ impl<'c> Emit<'c, '_> {
             self.tick(rounds)?;
         }
         let outer = self.terms.replace((range.var, lo, hi));
-        self.each(range.var, lo, hi, |emit| emit.rounds(rest, fold, state, None))?;
+        if rest.is_empty() && self.goes_in_pairs(fold) {
+            self.each_pair(range.var, lo, hi, &mut |emit| emit.rounds(rest, fold, state, None))?;
+        } else {
+            self.each(range.var, lo, hi, |emit| emit.rounds(rest, fold, state, None))?;
+        }
         self.terms = outer;
         if let Some(slot) = resume {
             let further = self.compare(IntPredicate::SGT, hi, lo)?;
@@ -156,6 +163,60 @@ impl<'c> Emit<'c, '_> {
         // LLVM then counts in whatever the addresses go by.
         let again = self.compare(IntPredicate::NE, next, hi)?;
         self.branch(again, top, end)?;
+        self.at(end);
+        Ok(())
+    }
+
+    /// Whether a fold has the states of a tile of vectors, which is emitted so that it is fast.
+    fn goes_in_pairs(&self, fold: &Fold) -> bool {
+        self.n_lanes().is_some() && fold.results.len() >= TILE && !self.spared.calls_chains
+    }
+
+    /// Does something for each value of an index, upwards, two in a round: then counting takes half as much of what a
+    /// processor does beside the products of a tile. What is fetched ahead is fetched by the first of them for both.
+    fn each_pair(
+        &mut self,
+        var: Var,
+        lo: IntValue<'c>,
+        hi: IntValue<'c>,
+        inside: &mut dyn FnMut(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        self.known.remove(&var);
+        self.looped_in_lanes(var);
+        let slot = self.var_slot(var)?;
+        let (pairs, top, last, lone, end) = (
+            self.block("pairs"),
+            self.block("pair"),
+            self.block("last"),
+            self.block("lone"),
+            self.block("end"),
+        );
+        let length = self.builder.build_int_nsw_sub(hi, lo, "length")?;
+        self.builder.build_store(slot, lo)?;
+        let some = self.compare(IntPredicate::SGE, length, self.i64(2))?;
+        self.branch(some, pairs, last)?;
+        self.at(pairs);
+        let odd = self.builder.build_and(length, self.i64(1), "odd")?;
+        let middle = self.builder.build_int_nsw_sub(hi, odd, "middle")?;
+        self.jump(top)?;
+        self.at(top);
+        let index = self.builder.build_load(self.i64_type(), slot, "index")?.into_int_value();
+        inside(self)?;
+        self.builder.build_store(slot, self.add(index, self.i64(1))?)?;
+        let fetches = std::mem::replace(&mut self.fetches, false);
+        inside(self)?;
+        self.fetches = fetches;
+        let next = self.add(index, self.i64(2))?;
+        self.builder.build_store(slot, next)?;
+        let again = self.compare(IntPredicate::NE, next, middle)?;
+        self.branch(again, top, last)?;
+        self.at(last);
+        let next = self.builder.build_load(self.i64_type(), slot, "index")?.into_int_value();
+        let more = self.compare(IntPredicate::SLT, next, hi)?;
+        self.branch(more, lone, end)?;
+        self.at(lone);
+        inside(self)?;
+        self.jump(end)?;
         self.at(end);
         Ok(())
     }

@@ -143,6 +143,7 @@ pub(crate) fn emit<'c>(
         lanes: None,
         round: None,
         terms: None,
+        fetches: true,
         threads: None,
         wave: None,
         pieces: Pieces::of(jammed),
@@ -209,6 +210,8 @@ struct Emit<'c, 'k> {
     round: Option<Var>,
     /// The index of the innermost fold that is open, and its bounds.
     terms: Option<(Var, IntValue<'c>, IntValue<'c>)>,
+    /// Whether the round that is being emitted fetches ahead.
+    fetches: bool,
     /// The threads, inside a team.
     threads: Option<team::Threads<'c>>,
     /// The wave that is being emitted.

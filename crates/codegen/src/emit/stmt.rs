@@ -249,6 +249,7 @@ impl<'c> Emit<'c, '_> {
     /// The rounds of a loop from one to another.
     fn rounds_between(&mut self, of: &Loop, lo: IntValue<'c>, hi: IntValue<'c>) -> Result<()> {
         if !self.has_short_steps(of) {
+            let lo = self.turned(of, lo, hi)?;
             return self.rounds_together(of, lo, hi, 1);
         }
         let n_rounds = self.builder.build_int_nsw_sub(hi, lo, "rounds")?;

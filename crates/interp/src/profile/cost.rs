@@ -28,7 +28,13 @@ pub(super) fn of(kernel: &Kernel, stmts: &[Stmt], seen: &Seen<'_>) -> Cost {
         let each = f64::from(buffer.elem.bits() / 8);
         dims(buffer, seen.shape(id)).iter().fold(each, |bytes, (kept, _)| bytes * *kept as f64)
     });
-    Cost { flops, bytes: bytes.sum(), stored: count.stored }
+    let bytes = bytes.sum();
+    // Panels are told only where nothing else is stored.
+    let is_tensor = |id: &BufferId| kernel.buffer(*id).is_some_and(|buffer| !buffer.has_panels());
+    if count.stored.iter().any(is_tensor) {
+        count.stored.retain(is_tensor);
+    }
+    Cost { flops, bytes, stored: count.stored }
 }
 
 /// What a call of a kernel had to do with.

@@ -29,8 +29,7 @@ pub(crate) fn marked(kernel: &Kernel, schedule: &Schedule) -> (Kernel, Marked) {
     };
     let mut parts: Vec<Vec<Stmt>> = Vec::new();
     for stmt in &kernel.body.stmts {
-        let is_nest = matches!(stmt, Stmt::Loop(_) | Stmt::Fold(_) | Stmt::Store { .. });
-        if is_nest || parts.is_empty() {
+        if is_nest(stmt) || parts.is_empty() {
             with.body.stmts.push(mark(parts.len()));
             parts.push(Vec::new());
         }
@@ -44,6 +43,17 @@ pub(crate) fn marked(kernel: &Kernel, schedule: &Schedule) -> (Kernel, Marked) {
     let fused = tensors.filter(|tensor| tensor.compute == Compute::AtReads);
     let fused = fused.map(|tensor| tensor.name.as_str().to_owned()).collect();
     (with, Marked { parts, fused })
+}
+
+/// Whether a statement is a nest, if under a condition.
+fn is_nest(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::Loop(_) | Stmt::Fold(_) | Stmt::Store { .. } => true,
+        Stmt::If { results, then, otherwise, .. } => {
+            results.is_empty() && then.stmts.iter().chain(&otherwise.stmts).any(is_nest)
+        }
+        _ => false,
+    }
 }
 
 /// The part that a mark begins.

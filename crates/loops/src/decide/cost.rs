@@ -42,10 +42,16 @@ pub(super) const CACHED_ROWS: i64 = 48;
 /// Where so many panels of lanes go through the rows of a tile, copying those costs less than finding each of them.
 pub(super) const MANY_PANELS: i64 = 24;
 
-/// So many terms of a long sum go outside of its points, and so many rows then stay in a cache with their
-/// results.
-pub(super) const BLOCK_OF_TERMS: i64 = 256;
-pub(super) const CACHED_ROWS_OF_BLOCKS: i64 = 72;
+/// So many terms of a long sum, of elements of so many bytes, are added in one chain, and go outside of its points
+/// together: what a panel of lanes has of them stays in the nearest caches.
+pub(crate) const fn block_of_terms(bytes: u32) -> i64 {
+    if bytes < 8 { 384 } else { 256 }
+}
+
+/// So many rows, of terms of so many bytes, then stay in a cache.
+pub(super) const fn cached_rows_of_blocks(bytes: u32) -> i64 {
+    if bytes < 8 { 72 } else { 48 }
+}
 
 /// In how many parts, at most, the next panel is fetched while one is in use.
 pub(super) const AHEAD: i64 = 4;

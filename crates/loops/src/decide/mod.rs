@@ -91,6 +91,7 @@ use crate::schedule::{Compute, GroupSchedule, Layout, Nest, Role, Schedule, Tens
 pub(crate) use along::own_form;
 pub(crate) use at_reads::{kept, whole_uses};
 pub use cases::divide_cases;
+pub(crate) use cost::block_of_terms;
 pub(crate) use extremes::Extremes;
 pub use functions::store_functions;
 pub use join::join_producers;

@@ -11,8 +11,8 @@ use einlang_tir::types::Ident;
 use rustc_hash::FxHashSet as HashSet;
 
 use super::cost::{
-    AHEAD, BLOCK_OF_TERMS, CACHED_ROWS, CACHED_ROWS_OF_BLOCKS, FEW_ROWS, MANY_PANELS, MOST_FOLDS,
-    SHORT_ROW, TILE_ROWS, TILE_VECTORS, VECTOR,
+    AHEAD, CACHED_ROWS, FEW_ROWS, MANY_PANELS, MOST_FOLDS, SHORT_ROW, TILE_ROWS, TILE_VECTORS, VECTOR,
+    block_of_terms, cached_rows_of_blocks,
 };
 use super::known::Sizes;
 use super::roles::{Lanes, fitting, part_used};
@@ -94,12 +94,21 @@ impl<'m> Tiling<'m> {
             let few = n(rows).is_some_and(|n| n <= FEW_ROWS) && n(lanes.axis).is_some_and(is_short);
             few && around.is_empty() && binding.axes.len() == 2
         });
+        let n_rows = rows.and_then(|axis| binding.axes[axis].dim.extent.as_constant());
+        // A long sum goes through its terms block by block; where nothing is around its points, outside of them.
+        let in_blocks =
+            self.tiled_by.is_none() && around.is_empty() && (1, 1) == (work.n_folds, work.n_long);
+        let cached = if in_blocks { cached_rows_of_blocks(work.bytes) } else { CACHED_ROWS };
+        let many = n_rows.is_none_or(|n| n > cached);
+        let in_blocks = in_blocks && many;
+        let blocks_outside = in_blocks && binding.axes.len() == 2;
         let mut packed = false;
         if row.is_some() || !around.is_empty() {
             let ahead = rows.map_or(0, |axis| self.ahead(binding, axis));
             let batch = batch_axes(binding, [Some(var), row]);
             let of_next = !small && row.is_some();
-            packed = self.pack(work, (var, row), &batch, (width, ahead, of_next), decided);
+            let how = Panels { width: width.into(), ahead, of_next, in_blocks: blocks_outside };
+            packed = self.pack(work, (var, row), &batch, how, decided);
         }
         let axis = rows?;
         let n_axes = binding.axes.len();
@@ -111,7 +120,6 @@ impl<'m> Tiling<'m> {
             let inner = Box::new(inner);
             Nest::Loop { forms: along(axis), tile, role, inner }
         };
-        let n_rows = binding.axes[axis].dim.extent.as_constant();
         let together = n_rows.map_or(most_rows, |n| n.clamp(1, most_rows));
         let mut order: Vec<usize> =
             (0..n_axes).filter(|a| ![axis, lanes.axis].contains(a)).collect();
@@ -120,11 +128,6 @@ impl<'m> Tiling<'m> {
         // Panels that other loops go through again and again are divided among threads, so that each
         // keeps to its own.
         let again = packed && !around.is_empty();
-        let in_blocks =
-            self.tiled_by.is_none() && around.is_empty() && (1, 1) == (work.n_folds, work.n_long);
-        let cached = if in_blocks { CACHED_ROWS_OF_BLOCKS } else { CACHED_ROWS };
-        let many = !again && n_rows.is_none_or(|n| n > cached);
-        let in_blocks = in_blocks && many;
         let points = Nest::Points { statement, axes: order, role: Role::Lane(width) };
         let unroll = Role::Unroll(u32::try_from(together).unwrap_or(1));
         let mut nest = nested(axis, None, unroll, points);
@@ -135,17 +138,29 @@ impl<'m> Tiling<'m> {
                 let row = binding.axes[axis].var;
                 let again =
                     !small && in_blocks && self.has_many_panels(binding, sizes, lanes.axis, width);
-                self.pack_rows(work, (row, var), &others, (together, !small, again), decided);
+                let of_rows = Panels {
+                    width: together,
+                    ahead: 0,
+                    of_next: !small,
+                    in_blocks: blocks_outside,
+                };
+                self.pack_rows(work, (row, var), &others, of_rows, again, decided);
             }
         }
         nest = nested(lanes.axis, Some(i64::from(width)), Role::Par, nest);
-        if in_blocks {
+        let in_terms = |nest: Nest| {
             let forms = vec![(statement, Form { coefficients: vec![0; n_axes], offset: 0 })];
-            let role = Role::Terms(BLOCK_OF_TERMS as u32);
-            nest = Nest::Loop { forms, tile: None, role, inner: Box::new(nest) };
+            let role = Role::Terms(block_of_terms(work.bytes) as u32);
+            Nest::Loop { forms, tile: None, role, inner: Box::new(nest) }
+        };
+        if in_blocks && !blocks_outside {
+            nest = in_terms(nest);
         }
-        if self.tiled_by.is_none() && many {
+        if self.tiled_by.is_none() && many && !again {
             nest = nested(axis, Some(cached), Role::Par, nest);
+        }
+        if blocks_outside {
+            nest = in_terms(nest);
         }
         for other in others.into_iter().rev() {
             nest = nested(other, None, Role::Par, nest);
@@ -175,17 +190,15 @@ impl<'m> Tiling<'m> {
         work: &Work,
         (var, row): (Var, Option<Var>),
         batch: &[Var],
-        (width, ahead, of_next): (u32, u32, bool),
+        how: Panels,
         decided: &mut GroupSchedule,
     ) -> bool {
         let mut any = false;
         for access in &work.reads {
-            let worth = access.step(var) == Step::Far || of_next;
+            let worth = access.step(var) == Step::Far || how.of_next;
             let found = self.panels(access, var, row).filter(|_| worth);
             let Some((axis, from)) = found else { continue };
-            let (tensor, under) = (access.tensor.clone(), n_around(access, axis, batch));
-            let width = i64::from(width);
-            add(Pack { tensor, axis, under, from, width, ahead, rows: false }, decided);
+            add(how.of(access, axis, from, batch, false), decided);
             any = true;
         }
         any
@@ -199,17 +212,17 @@ impl<'m> Tiling<'m> {
         work: &Work,
         (row, lanes): (Var, Var),
         others: &[Var],
-        (width, of_next, often): (i64, bool, bool),
+        how: Panels,
+        often: bool,
         decided: &mut GroupSchedule,
     ) {
         for access in &work.reads {
             let far = access.along.is_some_and(|along| access.step(along) == Step::Far);
             let again = others.iter().any(|other| access.step(*other) == Step::Same);
-            let worth = (far || again || often) && (of_next || access.step(row) != Step::Next);
+            let worth = (far || again || often) && (how.of_next || access.step(row) != Step::Next);
             let found = self.panels(access, row, Some(lanes)).filter(|_| worth);
             let Some((axis, from)) = found else { continue };
-            let (tensor, under) = (access.tensor.clone(), n_around(access, axis, others));
-            add(Pack { tensor, axis, under, from, width, ahead: 0, rows: true }, decided);
+            add(how.of(access, axis, from, others, true), decided);
         }
     }
 
@@ -262,6 +275,50 @@ fn tile_for(n_rows: i64, n_lanes: i64, vector: i64) -> (i64, u32) {
         }
     }
     best.0
+}
+
+/// How operands are packed.
+#[derive(Clone, Copy)]
+struct Panels {
+    /// How many planes a panel has.
+    width: i64,
+    /// In how many parts the next panel is fetched.
+    ahead: u32,
+    /// Whether what lies next to each other in any case is packed too.
+    of_next: bool,
+    /// Whether blocks of terms are outside of the points.
+    in_blocks: bool,
+}
+
+impl Panels {
+    /// The panels of what is read; in blocks of terms if each term is read at its own plane of one axis.
+    fn of(
+        self,
+        access: &Access,
+        axis: usize,
+        from: Vec<(i64, String)>,
+        around: &[Var],
+        rows: bool,
+    ) -> Pack {
+        let term = |at: &&Option<Quasi>| {
+            at.as_ref().zip(access.along).is_some_and(|(at, along)| at.mentions(along))
+        };
+        let mut terms = access.at.iter().filter(term);
+        let (is_plane, is_lone) = (
+            terms.next().and_then(|at| at.as_ref()?.as_var()) == access.along,
+            terms.next().is_none(),
+        );
+        Pack {
+            tensor: access.tensor.clone(),
+            axis,
+            under: n_around(access, axis, around),
+            from,
+            width: self.width,
+            ahead: self.ahead,
+            rows,
+            in_blocks: self.in_blocks && is_plane && is_lone,
+        }
+    }
 }
 
 /// The axes of a binding that are neither lanes nor rows.

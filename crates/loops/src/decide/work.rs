@@ -12,7 +12,7 @@ use einlang_tir::region::{
 use einlang_tir::types::{Elem, Ident};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
-use super::cost::{BLOCK_OF_TERMS, PARTS};
+use super::cost::{PARTS, block_of_terms};
 use crate::schedule::{Compute, Schedule};
 
 /// More reads than that are not looked at: the clause is left as it is.
@@ -229,7 +229,7 @@ impl Walk<'_, '_> {
         self.work.n_sums += usize::from(sum && float && reduction.flags.reassociable);
         let extreme = matches!(reduction.combine, Combiner::Op(Op::Min | Op::Max));
         self.work.n_extremes += usize::from(extreme && plain);
-        self.work.n_long += usize::from(is_long(reduction));
+        self.work.n_long += usize::from(is_long(reduction, self.work.bytes));
         self.work.n_short += usize::from(last_term(reduction).is_some_and(|last| last < PARTS));
         for set in reduction.domain.sets() {
             for var in set.vars() {
@@ -261,10 +261,10 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Whether a reduction over one index may have more terms than a block of them.
-fn is_long(reduction: &Reduction) -> bool {
+/// Whether a reduction over one index may have more terms than a block of them, which have so many bytes.
+fn is_long(reduction: &Reduction, bytes: u32) -> bool {
     let ([_], [set]) = (reduction.domain.dims(), reduction.domain.sets()) else { return false };
-    set.eqs().is_empty() && last_term(reduction).is_none_or(|last| last >= BLOCK_OF_TERMS)
+    set.eqs().is_empty() && last_term(reduction).is_none_or(|last| last >= block_of_terms(bytes))
 }
 
 /// The largest value of the only index of a reduction, where it is known.

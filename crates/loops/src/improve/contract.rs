@@ -2,7 +2,7 @@
 //!
 //! It rounds once instead of twice, so results differ in their last bits from those of the oracle,
 //! within the error that the sum has anyway; a schedule has to ask for it. A sum of products that may
-//! be reassociated becomes a chain of `fma` over blocks of [`BLOCK`] terms, whose sums are added one
+//! be reassociated becomes a chain of `fma` over blocks of terms, whose sums are added one
 //! after the other: an association by positions alone. A schedule with `chains` asks for that in lanes
 //! only, for all sums of floats there: lanes are what hides how long each addition takes.
 
@@ -14,10 +14,8 @@ use einlang_tir::types::Elem;
 use rustc_hash::FxHashMap as HashMap;
 
 use super::rewrite::{blocks, next_value_of, uses};
+use crate::decide::block_of_terms;
 use crate::ir::{Block, Combine, Fold, FoldStart, Kernel, Operand, Range, Role, Stmt};
-
-/// How many terms are added in one chain.
-const BLOCK: i64 = 256;
 
 /// Contracts the products of a kernel: all of them, or those in sums in lanes.
 pub(super) fn contract_products(kernel: &mut Kernel, all: bool) {
@@ -198,20 +196,21 @@ impl Contract<'_> {
 
     /// The blocks of a long sum: their numbers, and the terms of one.
     fn parts(&mut self, fold: &Fold) -> Option<(Range, Range)> {
-        let [range] = &fold.ranges[..] else { return None };
+        let ([range], [result]) = (&fold.ranges[..], &fold.results[..]) else { return None };
+        let block = block_of_terms(result.elem.bits() / 8);
         let trip = range.hi.sub(&range.lo).ok()?;
         let mut known = true;
         trip.for_each_var(&mut |var| known &= self.known.contains_key(&var));
         let number = trip.eval(&|var| self.known.get(&var).copied().unwrap_or(0));
-        if known && number.is_ok_and(|n| n <= i128::from(BLOCK)) {
+        if known && number.is_ok_and(|n| n <= i128::from(block)) {
             return None;
         }
         let name = self.vars.name(range.var).unwrap_or("k").trim_end_matches('\'').to_owned();
         let var = self.vars.index(&name);
-        let first = range.lo.add_scaled(&Quasi::from(var), BLOCK).ok()?;
-        let end = first.add_constant(BLOCK).ok()?;
+        let first = range.lo.add_scaled(&Quasi::from(var), block).ok()?;
+        let end = first.add_constant(block).ok()?;
         let hi = MinMax::min_of([range.hi.clone(), end]).ok()?;
-        let n_blocks = trip.ceil_div(BLOCK).ok()?;
+        let n_blocks = trip.ceil_div(block).ok()?;
         let over = Range { var, lo: MinMax::from(0), hi: n_blocks, down: false };
         Some((over, Range { var: range.var, lo: first, hi, down: false }))
     }

@@ -11,6 +11,7 @@
 //! | `unread.rs` | `drop_unread`: what nobody reads is not stored |
 //! | `folds.rs` | `merge_folds`: and so do their folds |
 //! | `terms.rs` | `block_terms`: long sums go through their terms block by block, outside of their points |
+//! | `panels.rs` | and the panels that are copied in such a block |
 //! | `jam.rs` | `jam_rounds`: several rounds of a loop go through the loops inside together, where code is made |
 //! | `specialise.rs` | `specialise_sizes`: code of its own for sizes that the schedule expects |
 //! | `unset.rs` | `leave_unset`: memory that is stored whole before it is read need not be zero |
@@ -28,6 +29,7 @@ mod guards;
 mod jam;
 mod longest;
 mod merge;
+mod panels;
 mod rewrite;
 mod share;
 mod specialise;

@@ -104,6 +104,21 @@ pub struct Buffer {
     pub loc: Loc,
 }
 
+/// What the names of panels end with, which are copies of what a tile reads.
+const PANELS: &str = ".packed";
+
+impl Buffer {
+    /// The name of the panels of a tensor.
+    pub fn panels_of(tensor: &str) -> Ident {
+        Ident::new(&format!("{tensor}{PANELS}"))
+    }
+
+    /// Whether it has the panels of a tensor.
+    pub fn has_panels(&self) -> bool {
+        self.name.as_str().ends_with(PANELS)
+    }
+}
+
 /// One dimension of a buffer.
 #[derive(Clone, Debug)]
 pub struct BufferDim {

@@ -92,7 +92,7 @@ pub enum Role {
     /// In any order, so many at a time, written out.
     Unroll(u32),
     /// One after the other, each for so many terms of the sums inside, which go on where the round before
-    /// left them; `block_terms` makes as many rounds as there are blocks of terms.
+    /// left them; `block_terms` makes as many rounds as there are blocks of terms, or a sequence of the loop.
     Terms(u32),
     /// One after the other, but the threads of a team may run several at once: a round of the loop inside
     /// begins when the round before has ended all of its own up to there.

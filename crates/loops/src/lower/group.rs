@@ -47,9 +47,12 @@ impl Lower<'_> {
             length_is_not_needed_inside(group, until)?;
         }
         let panels = self.panels.clone();
-        for pack in &schedule.packs {
+        let (in_blocks, before): (Vec<_>, _) =
+            schedule.packs.iter().cloned().partition(|pack| pack.in_blocks);
+        for pack in &before {
             self.pack(pack, out)?;
         }
+        let others = std::mem::replace(&mut self.in_blocks, in_blocks);
         let mut open = Vec::new();
         let outer = self.own_memory.clone();
         for (number, (binding, tensor)) in group.bindings.iter().zip(&schedule.tensors).enumerate()
@@ -74,6 +77,7 @@ impl Lower<'_> {
         let outside = std::mem::replace(&mut self.once, planes);
         self.nest(group, &schedule.nest, domains, until, out)?;
         self.once = outside;
+        self.in_blocks = others;
         self.around.pop();
         self.own_memory = outer;
         self.panels = panels;

@@ -161,9 +161,11 @@ struct Lower<'m> {
     panels: HashMap<Ident, Vec<pack::Panels>>,
     /// Panels that were made outside of all loops, which later groups may read as well.
     packed: Vec<(Pack, pack::Panels)>,
-    /// The loops around over tiles: the axis, how many of its values a tile has, and the number of the
-    /// tile.
-    tiles: Vec<(Var, i64, Var)>,
+    /// What is packed in blocks of terms, and whether one is around without a tile inside of it.
+    in_blocks: Vec<Pack>,
+    is_in_block: bool,
+    /// The loops around over tiles.
+    tiles: Vec<pack::Tile>,
     /// The axis whose points are lanes.
     lane: Option<Var>,
     /// The planes in which clauses of the group store that pass on what a window has.
@@ -243,6 +245,8 @@ impl<'m> Lower<'m> {
             maps: HashMap::default(),
             panels: HashMap::default(),
             packed: Vec::new(),
+            in_blocks: Vec::new(),
+            is_in_block: false,
             tiles: Vec::new(),
             lane: None,
             once: HashMap::default(),

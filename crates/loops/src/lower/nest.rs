@@ -7,7 +7,7 @@ use einlang_tir::module::{Clause, Group};
 use einlang_tir::order::{Form, Statement};
 use einlang_tir::region::{Def, Region};
 
-use super::pack::axis_of;
+use super::pack::{Tile, axis_of};
 use super::scan::{Level, Scan, hull, scan_set};
 use super::split::{divided, first_round, is_short};
 use super::{Lower, NotLowered, Part, Result};
@@ -96,7 +96,7 @@ impl Lower<'_> {
             let axes = group.bindings[statement.binding].dims();
             let value = form_of(&axes, form, sign)?;
             if let (Some(width), Some(axis)) = (rounds.tile, axis_of(&axes, form)) {
-                self.tiles.push((axis, width, var));
+                self.tiles.push(Tile { axis, width, number: var });
             }
             inside.insert(*statement, domain.restricted(&rounds.of(var, &value)?)?);
         }
@@ -155,6 +155,7 @@ impl Lower<'_> {
         let outer = self.context.clone();
         self.context = self.context.intersect(&before).unwrap_or(outer.clone());
         let loc_until = open.as_ref().map(|open| open.until.extent);
+        let mut outside = Vec::new();
         let (stmts, condition) = self.in_loop(var, down, |lower, out| {
             lower.give_own_memory(lower.loops.len(), out);
             if let ([set], true) = (projected.sets(), loc_until.is_none())
@@ -174,7 +175,9 @@ impl Lower<'_> {
                 lower.bound.push(extent);
                 lower.open_segment(var, out)?;
             }
-            lower.nest(group, rounds.inner, inside, None, out)?;
+            outside = lower.with_panels(rounds.role, var, out, |lower, out| {
+                lower.nest(group, rounds.inner, inside, None, out)
+            })?;
             let condition = open.as_ref().map(|open| lower.condition(open, var));
             condition.transpose()
         })?;
@@ -192,6 +195,7 @@ impl Lower<'_> {
         let ended = until.is_some();
         let role = if self.resumed.contains(&var) { Role::Seq } else { rounds.role };
         let stmt = Stmt::Loop(Box::new(Loop { range, role, own: Own::All, until, body }));
+        out.extend(outside.into_iter().map(Stmt::Alloc));
         out.extend(guarded(before, vec![stmt]));
         if ended { self.ready(out) } else { Ok(()) }
     }

@@ -3,8 +3,8 @@
 use einlang_index::{MinMax, Quasi, Var, VarKind};
 use einlang_tir::order::Form;
 use einlang_tir::region::Read;
-use einlang_tir::types::{Elem, Ident};
 
+use super::free::each_buffer;
 use super::{Lower, NotLowered, Result};
 use crate::ir::{
     Access, Block, Buffer, BufferDim, BufferId, Layout, Loop, Own, Range, Role, Stmt, Subscript,
@@ -18,23 +18,44 @@ const MOST_LANES: i64 = 64;
 #[derive(Clone, Debug)]
 pub(super) struct Panels {
     buffer: BufferId,
+    /// The tensor in memory.
+    of: BufferId,
     axis: usize,
     /// How many axes lie around the panels.
     under: usize,
     /// The first plane of the first panel.
     from: Quasi,
+    /// How many planes there are from there on.
+    extent: Quasi,
     /// How many planes a panel has.
     width: i64,
     /// In how many parts the next panel is fetched.
     ahead: u32,
     /// Whether they are for tiles of rows, and not for lanes.
     rows: bool,
+    in_blocks: bool,
+    /// The loop over tiles in whose rounds there are those of its rows only.
+    of_tile: Option<Tile>,
+}
+
+/// A round of a loop over tiles: the axis, how many of its values a tile has, and the number of the tile.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tile {
+    pub(super) axis: Var,
+    pub(super) width: i64,
+    pub(super) number: Var,
+}
+
+impl Tile {
+    /// Whether it consists of several panels of so many planes.
+    fn holds(&self, width: i64) -> bool {
+        self.width > width && self.width % width == 0
+    }
 }
 
 impl Lower<'_> {
     /// Copies a tensor into panels, which are read instead of it in lanes along their axis.
     pub(super) fn pack(&mut self, pack: &Pack, out: &mut Vec<Stmt>) -> Result<()> {
-        let name = pack.tensor.as_str();
         let is_outside = self.loops.is_empty() && self.around.is_empty();
         let before = self.packed.iter().find(|(before, _)| before == pack);
         if let Some((_, panels)) = before.filter(|_| is_outside) {
@@ -42,6 +63,63 @@ impl Lower<'_> {
             self.panels.entry(pack.tensor.clone()).or_default().push(panels);
             return Ok(());
         }
+        let panels = self.panels_for(pack, None)?;
+        out.push(Stmt::Alloc(panels.buffer));
+        out.push(self.copy_panels(&panels)?);
+        if is_outside {
+            self.packed.push((pack.clone(), panels.clone()));
+        }
+        self.panels.entry(pack.tensor.clone()).or_default().push(panels);
+        Ok(())
+    }
+
+    /// Lowers a round of a loop with the panels that are copied in it: those of lanes in a loop over blocks of terms,
+    /// whose memory is to be given before the loop, and those of rows in the loop over tiles inside of it, where each
+    /// round has memory of its own and thus may run on any thread.
+    pub(super) fn with_panels(
+        &mut self,
+        role: Role,
+        var: Var,
+        out: &mut Vec<Stmt>,
+        inside: impl FnOnce(&mut Self, &mut Vec<Stmt>) -> Result<()>,
+    ) -> Result<Vec<BufferId>> {
+        let mut tiles = self.tiles.iter().filter(|tile| tile.number == var);
+        let (tile, several) = (tiles.next().copied(), tiles.next().is_some());
+        let is_block = matches!(role, Role::Terms(_));
+        let is_here = |pack: &Pack| match tile {
+            None => is_block && !pack.rows,
+            Some(tile) => self.is_in_block && !several && pack.rows && tile.holds(pack.width),
+        };
+        let packs: Vec<Pack> = self.in_blocks.iter().filter(|pack| is_here(pack)).cloned().collect();
+        let around = self.is_in_block;
+        self.is_in_block = is_block || around && tile.is_none();
+        let mut made = Vec::new();
+        for pack in &packs {
+            let panels = self.panels_for(pack, tile)?;
+            self.panels.entry(pack.tensor.clone()).or_default().push(panels.clone());
+            made.push((&pack.tensor, panels));
+        }
+        let (mut stmts, mut before) = (Vec::new(), Vec::new());
+        inside(self, &mut stmts)?;
+        self.is_in_block = around;
+        for (tensor, panels) in made {
+            let list = self.panels.entry(tensor.clone()).or_default();
+            list.retain(|other| other.buffer != panels.buffer);
+            if stmts.iter().any(|stmt| mentions(stmt, panels.buffer)) {
+                match tile {
+                    Some(_) => out.push(Stmt::Alloc(panels.buffer)),
+                    None => before.push(panels.buffer),
+                }
+                out.push(self.copy_panels(&panels)?);
+            }
+        }
+        out.extend(stmts);
+        Ok(before)
+    }
+
+    /// A buffer for the panels of a tensor: of all of them, or of those in a tile of rows.
+    fn panels_for(&mut self, pack: &Pack, tile: Option<Tile>) -> Result<Panels> {
+        let name = pack.tensor.as_str();
         let from = self.tensors.get(&pack.tensor).copied().filter(|id| self.is_plain(*id));
         let from = from.ok_or_else(|| NotLowered::new(format!("no `{name}` to pack")))?;
         let of = self.kernel.buffers[from.0 as usize].clone();
@@ -59,21 +137,26 @@ impl Lower<'_> {
         let others = of.dims.iter().enumerate().filter(|(at, _)| *at != pack.axis);
         let mut dims: Vec<BufferDim> = others.map(|(_, dim)| full(dim.extent.clone())).collect();
         let under = pack.under.min(pack.axis);
-        dims.insert(under, full(extent.ceil_div(width)?));
+        let layout = tile.map_or(Layout::Full, |tile| Layout::Mod(tile.width / width));
+        dims.insert(under, BufferDim { extent: extent.ceil_div(width)?, layout });
         dims.push(full(Quasi::from(width)));
-        let vars: Vec<Var> = dims.iter().map(|_| self.kernel.vars.index("p")).collect();
-        let name = Ident::new(&format!("{name}.packed"));
-        let to =
-            self.kernel.add_buffer(Buffer { name, dims, stack: false, unset: true, ..of.clone() });
-        out.push(Stmt::Alloc(to));
-        let (axis, ahead, rows) = (pack.axis, pack.ahead, pack.rows);
-        let panels = Panels { buffer: to, axis, under, from: from_plane, width, ahead, rows };
-        out.push(self.copy_panels(from, of.elem, &vars, &extent, &panels)?);
-        if is_outside {
-            self.packed.push((pack.clone(), panels.clone()));
-        }
-        self.panels.entry(pack.tensor.clone()).or_default().push(panels);
-        Ok(())
+        let name = Buffer::panels_of(name);
+        let buffer = Buffer { name, dims, stack: tile.is_some(), unset: true, ..of };
+        let buffer = self.kernel.add_buffer(buffer);
+        let (axis, ahead, rows, in_blocks) = (pack.axis, pack.ahead, pack.rows, pack.in_blocks);
+        Ok(Panels {
+            buffer,
+            of: from,
+            axis,
+            under,
+            from: from_plane,
+            extent,
+            width,
+            ahead,
+            rows,
+            in_blocks,
+            of_tile: tile,
+        })
     }
 
     /// Whether a tensor lies in memory as it is: all its points, each where its axes say.
@@ -83,30 +166,25 @@ impl Lower<'_> {
         full && !buffer.marks && !self.maps.contains_key(&id)
     }
 
-    fn copy_panels(
-        &mut self,
-        from: BufferId,
-        elem: Elem,
-        vars: &[Var],
-        extent: &Quasi,
-        panels: &Panels,
-    ) -> Result<Stmt> {
-        let Panels { buffer: to, axis, under, from: from_plane, width, .. } = panels;
+    fn copy_panels(&mut self, panels: &Panels) -> Result<Stmt> {
+        let Panels { buffer: to, of, axis, under, width, .. } = panels;
         let (to, axis, width) = (*to, *axis, *width);
+        let dims = self.kernel.buffers[to.0 as usize].dims.clone();
+        let vars: Vec<Var> = dims.iter().map(|_| self.kernel.vars.index("p")).collect();
         let (Some(panel), Some((inside, others))) = (vars.get(*under), vars.split_last()) else {
             return Err(NotLowered::new("a panel of a scalar"));
         };
         let others = others.iter().filter(|var| *var != panel);
         let mut at: Vec<Quasi> = others.map(|var| Quasi::from(*var)).collect();
         let first = Quasi::from(*panel).scale(width)?;
-        let plane = first.add(&Quasi::from(*inside))?.add(from_plane)?;
+        let plane = first.add(&Quasi::from(*inside))?.add(&panels.from)?;
         at.insert(axis.min(at.len()), plane);
-        let result = self.fresh(elem);
+        let result = self.fresh(self.kernel.buffers[of.0 as usize].elem);
         let at = at.into_iter().map(Subscript::Index).collect();
-        let load = Stmt::Load { result, buffer: from, at, access: Access::Proved };
+        let load = Stmt::Load { result, buffer: *of, at, access: Access::Proved };
         let at = vars.iter().map(|var| Quasi::from(*var)).collect();
         let store = Stmt::Store { buffer: to, at, value: result.into() };
-        let left = MinMax::Value(extent.sub(&first)?);
+        let left = MinMax::Value(panels.extent.sub(&first)?);
         let hi = MinMax::min_of([MinMax::from(width), left])?;
         let role = match width {
             2..=MOST_LANES => Role::Lane((width as u32).next_power_of_two()),
@@ -114,19 +192,30 @@ impl Lower<'_> {
         };
         let range = Range { var: *inside, lo: MinMax::from(0), hi, down: false };
         let mut stmt = looped(range, role, vec![load, store]);
-        let dims = &self.kernel.buffers[to.0 as usize].dims;
-        for (var, dim) in vars.iter().zip(dims).take(vars.len() - 1).rev() {
-            let hi = MinMax::Value(dim.extent.clone());
-            let range = Range { var: *var, lo: MinMax::from(0), hi, down: false };
-            stmt = looped(range, Role::Par, vec![stmt]);
+        // In blocks what lies next to each other goes to all panels: it is read but once.
+        let mut around: Vec<(&Var, &BufferDim)> =
+            vars.iter().zip(&dims).take(vars.len() - 1).collect();
+        if panels.in_blocks && axis + 1 == around.len() {
+            let panel = around.remove(*under);
+            around.push(panel);
+        }
+        for (var, dim) in around.into_iter().rev() {
+            let (mut lo, mut hi) = (MinMax::from(0), MinMax::Value(dim.extent.clone()));
+            if let Some(tile) = panels.of_tile.filter(|_| var == panel) {
+                let n_panels = tile.width / width;
+                let first = Quasi::from(tile.number).scale(n_panels)?;
+                hi = MinMax::min_of([hi, first.add_constant(n_panels)?.into()])?;
+                lo = first.into();
+            }
+            stmt = looped(Range { var: *var, lo, hi, down: false }, Role::Par, vec![stmt]);
         }
         Ok(stmt)
     }
 
     /// The loop around over tiles of so many values of an axis.
     fn tile_around(&self, axis: Var, width: i64) -> Option<Var> {
-        let found = self.tiles.iter().rev().find(|(of, by, _)| (*of, *by) == (axis, width));
-        found.map(|(_, _, tile)| *tile)
+        let mut tiles = self.tiles.iter().rev();
+        tiles.find(|tile| (tile.axis, tile.width) == (axis, width)).map(|tile| tile.number)
     }
 
     /// The panels that a read finds its lanes or rows in, its subscripts there, and how they are loaded.
@@ -144,6 +233,9 @@ impl Lower<'_> {
             let Some(Subscript::Index(along)) = at.get(axis) else { continue };
             let along = along.sub(&panels.from)?;
             let Some(var) = self.stands_for(&along).as_var() else { continue };
+            if panels.of_tile.is_some_and(|tile| tile.axis != var) {
+                continue;
+            }
             let (panel, inside) = match panels.rows {
                 false if var == lane => (along.floor_div(width)?, along.floor_mod(width)?),
                 true => match self.tile_around(var, width) {
@@ -164,6 +256,13 @@ impl Lower<'_> {
         }
         Ok(None)
     }
+}
+
+/// Whether a statement reads from a buffer or stores to it.
+fn mentions(stmt: &Stmt, buffer: BufferId) -> bool {
+    let mut found = false;
+    each_buffer(stmt, &mut |other| found |= other == buffer);
+    found
 }
 
 /// The axis whose values a form has.

@@ -74,6 +74,9 @@ pub struct Pack {
     pub ahead: u32,
     /// Whether the planes of a panel are rows of a tile, and not lanes.
     pub rows: bool,
+    /// Whether it is copied inside of the loop over blocks of terms around what reads it: lanes of one block
+    /// at its beginning, rows of one block and one tile at the beginning of that.
+    pub in_blocks: bool,
 }
 
 /// The schedule of a group.

@@ -43,7 +43,7 @@ impl fmt::Display for Schedule {
 }
 
 fn show_pack(pack: &Pack, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let (indent, Pack { tensor, axis, under, from, width, ahead, rows }) =
+    let (indent, Pack { tensor, axis, under, from, width, ahead, rows, in_blocks }) =
         ("  ".repeat(depth), pack);
     write!(f, "{indent}pack {} axis {axis}", show_name(tensor.as_str()))?;
     if *under > 0 {
@@ -57,7 +57,8 @@ fn show_pack(pack: &Pack, depth: usize, f: &mut fmt::Formatter<'_>) -> fmt::Resu
     if *ahead > 0 {
         write!(f, " ahead {ahead}")?;
     }
-    f.write_str(if *rows { " rows;\n" } else { ";\n" })
+    f.write_str(if *rows { " rows" } else { "" })?;
+    f.write_str(if *in_blocks { " in blocks;\n" } else { ";\n" })
 }
 
 fn show_group(group: &GroupSchedule, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -196,11 +197,15 @@ fn parse_pack(cursor: &mut Cursor<'_>) -> Parsed<Pack> {
     let width = cursor.number()?;
     let ahead = if cursor.eat_word("ahead") { u32::try_from(cursor.number()?) } else { Ok(0) };
     let rows = cursor.eat_word("rows");
+    let in_blocks = cursor.eat_word("in");
+    if in_blocks {
+        cursor.expect_word("blocks")?;
+    }
     cursor.expect(";")?;
     let fits = width > 0 && from.iter().all(|(times, _)| *times > 0);
     match (axis, under, ahead) {
         (Ok(axis), Ok(under), Ok(ahead)) if fits && under <= axis => {
-            Ok(Pack { tensor, axis, under, from, width, ahead, rows })
+            Ok(Pack { tensor, axis, under, from, width, ahead, rows, in_blocks })
         }
         _ => cursor.fail("a panel is a part of an axis"),
     }

@@ -78,9 +78,9 @@ impl Form<'_> {
                 true => {
                     let around = &self.around;
                     // Where everything is divided, sizes are no reason for anything.
-                    let work = |of: &Loop| match self.least_work {
+                    let work = |loops: &[Range], of: &Loop| match self.least_work {
                         0 => None,
-                        _ => around.work_of_loop(of),
+                        _ => around.work_of_loop(loops, of),
                     };
                     let_take(&mut block, &mut self.apart, &self.scope, &work);
                     self.settle(block, &team.as_they_were, out, is_used);

@@ -4,7 +4,8 @@
 //! share its processor with another program would keep all others waiting at the end of a long loop. Where it
 //! is not known who runs which round, every thread begins with its own part, and takes rounds of others when
 //! it has finished. In return there must be barriers where a thread met only its own stores, and what a thread
-//! just stored may lie in the cache of another, so loops inside steps keep their parts.
+//! just stored may lie in the cache of another, so loops inside steps keep their parts. Blocks of terms are no steps:
+//! what a block stores is more than the caches of a thread hold.
 //!
 //! Contract: the team has barriers before and afterwards wherever threads could meet (`fence`), the same
 //! statements, and no other order of rounds within a thread's part.
@@ -13,10 +14,13 @@ use super::apart::Apart;
 use super::estimate::WAIT;
 use super::fence::{check_barriers, insert_barriers};
 use super::places::Scope;
-use crate::ir::{Block, Loop, Own, Role, Stmt};
+use crate::ir::{Block, Loop, Own, Range, Role, Stmt};
 
 /// A loop is long if it has so much work that a barrier more costs less than a hundredth of it.
 const LONG: f64 = 100.0 * WAIT as f64;
+
+/// What is known of the work of a loop, given those around it in a team.
+pub(super) type WorkOf<'a> = &'a dyn Fn(&[Range], &Loop) -> Option<f64>;
 
 /// Lets threads take the rounds of a team's long loops. Where the amount of work is not known, they do only if
 /// that costs nothing.
@@ -24,32 +28,43 @@ pub(super) fn let_take(
     block: &mut Block,
     apart: &mut Apart<'_>,
     scope: &Scope,
-    work: &dyn Fn(&Loop) -> Option<f64>,
+    work: WorkOf<'_>,
 ) {
     let as_it_was = block.clone();
-    let is_long = |of: &Loop| work(of).map(|work| work >= LONG);
-    let n = mark(block, &|of| is_long(of) != Some(false));
+    let is_long = |around: &[Range], of: &Loop| work(around, of).map(|work| work >= LONG);
+    let n = mark(block, &mut Vec::new(), &|around, of| is_long(around, of) != Some(false));
     if n == 0 || check_barriers(block, apart, scope).is_empty() {
         return;
     }
     *block = as_it_was.clone();
-    let n = mark(block, &|of| is_long(of) == Some(true));
+    let n = mark(block, &mut Vec::new(), &|around, of| is_long(around, of) == Some(true));
     if n > 0 && !insert_barriers(block, apart, scope) {
         *block = as_it_was;
     }
 }
 
-/// Marks loops of a team outside of other loops; how many there are.
-fn mark(block: &mut Block, is_meant: &dyn Fn(&Loop) -> bool) -> usize {
+/// Marks loops of a team outside of other loops, but for those over blocks of terms; how many there are.
+fn mark(
+    block: &mut Block,
+    around: &mut Vec<Range>,
+    is_meant: &dyn Fn(&[Range], &Loop) -> bool,
+) -> usize {
     let mut n = 0;
     for stmt in &mut block.stmts {
         match stmt {
-            Stmt::Loop(of) if of.own == Own::Part && of.role == Role::Par && is_meant(of) => {
+            Stmt::Loop(of)
+                if of.own == Own::Part && of.role == Role::Par && is_meant(around, of) =>
+            {
                 of.own = Own::Taken;
                 n += 1;
             }
+            Stmt::Loop(of) if of.own == Own::All && matches!(of.role, Role::Terms(_)) => {
+                around.push(of.range.clone());
+                n += mark(&mut of.body, around, is_meant);
+                around.pop();
+            }
             Stmt::If { then, otherwise, .. } => {
-                n += mark(then, is_meant) + mark(otherwise, is_meant)
+                n += mark(then, around, is_meant) + mark(otherwise, around, is_meant)
             }
             _ => {}
         }

@@ -81,9 +81,13 @@ impl Around {
         self.known().rounds(range)
     }
 
-    /// The work of a loop, if it is known.
-    pub(super) fn work_of_loop(&self, of: &Loop) -> Option<f64> {
-        self.known().of_loop(of)
+    /// The work of a loop inside of others, if it is known.
+    pub(super) fn work_of_loop(&self, around: &[Range], of: &Loop) -> Option<f64> {
+        let mut known = self.known();
+        for range in around {
+            known.rounds(range);
+        }
+        known.of_loop(of)
     }
 
     /// Which statements of a team threads are worth it for; nothing is written down if all are.

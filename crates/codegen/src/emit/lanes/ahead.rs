@@ -5,7 +5,7 @@
 //! sum goes through in the panel that comes next, a little with every vector that it loads. Fetching
 //! touches no value.
 
-use einlang_index::{DivOp, Quasi};
+use einlang_index::{DivOp, Quasi, Var};
 use einlang_loops::ir::{Layout, Subscript};
 use inkwell::IntPredicate;
 use inkwell::values::{BasicValue, IntValue, VectorValue};
@@ -24,6 +24,9 @@ impl<'c> Emit<'c, '_> {
         at: &[Subscript],
         parts: u32,
     ) -> Result<()> {
+        if !self.fetches {
+            return Ok(());
+        }
         let under = at.iter().position(is_panel).unwrap_or(0);
         let Some((Subscript::Index(plane), inside)) = at[under..].split_first() else {
             return Ok(());
@@ -41,10 +44,13 @@ impl<'c> Emit<'c, '_> {
             indices.push(index);
             // What the fold around reads of a plane begins with its first term.
             let term = match (subscript, self.terms) {
-                (Subscript::Index(expr), Some((var, lo, hi))) if expr.as_var() == Some(var) => {
+                (Subscript::Index(expr), Some((var, lo, hi)))
+                    if let Some(first) = before_term(expr, var) =>
+                {
                     let terms = self.builder.build_int_nsw_sub(hi, lo, "terms")?;
                     length = Some(self.mul(terms, self.stride(buffer, under + at + 1)?)?);
-                    lo
+                    let first = self.quasi(&first)?;
+                    self.add(lo, first)?
                 }
                 _ => index,
             };
@@ -113,6 +119,12 @@ impl<'c> Emit<'c, '_> {
         let whole = row && of.elem.is_float() && !lanes.divided && is_rest(last, width);
         if whole && lanes.steps.of(last) == Some(1) { None } else { Some(mask) }
     }
+}
+
+/// What a subscript adds to the index of a term, if that is all that it does with it.
+fn before_term(subscript: &Quasi, term: Var) -> Option<Quasi> {
+    let rest = subscript.sub(&Quasi::from(term)).ok()?;
+    (!rest.mentions(term)).then_some(rest)
 }
 
 /// Whether a subscript is the number of a panel.

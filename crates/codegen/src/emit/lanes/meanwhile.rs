@@ -36,7 +36,7 @@ impl<'c> Emit<'c, '_> {
         let Some(tile) = self.tile_of(block) else { return Ok(false) };
         tile.before.into_iter().try_for_each(|stmt| self.stmt(stmt))?;
         // What is named after the fold is not known yet.
-        let known = tile.after.iter().take_while(|stmt| is_plain(stmt));
+        let known = tile.after.iter().take_while(|stmt| names_nothing(stmt));
         for stmt in tile.later.iter().copied().chain(known) {
             match stmt {
                 Stmt::Load { buffer, at, .. } => self.fetch_lanes(*buffer, at, false)?,
@@ -142,6 +142,16 @@ fn is_used(load: &Stmt, uses: &Uses) -> bool {
 /// Whether a statement names nothing and has none inside.
 fn is_plain(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Load { .. } | Stmt::Op { .. } | Stmt::Index { .. } | Stmt::Store { .. })
+}
+
+/// The same for a branch in which nothing else happens, as that of the first of several blocks of terms.
+fn names_nothing(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::If { then, otherwise, .. } => {
+            then.stmts.iter().chain(&otherwise.stmts).all(is_plain)
+        }
+        stmt => is_plain(stmt),
+    }
 }
 
 fn is_index(subscript: &Subscript) -> bool {

@@ -316,7 +316,7 @@ impl<'c> Emit<'c, '_> {
         })
     }
 
-    fn run(
+    pub(super) fn run(
         &self,
         buffer: usize,
         position: IntValue<'c>,
@@ -494,7 +494,19 @@ impl<'c> Emit<'c, '_> {
         position: IntValue<'c>,
         value: VectorValue<'c>,
     ) -> Result<()> {
-        let Some(mask) = self.lanes.as_ref().and_then(|lanes| lanes.mask) else {
+        let mask = self.lanes.as_ref().and_then(|lanes| lanes.mask);
+        self.store_some(buffer, position, value, mask)
+    }
+
+    /// Stores the lanes of a mask, or all, one next to the other.
+    pub(super) fn store_some(
+        &self,
+        buffer: usize,
+        position: IntValue<'c>,
+        value: VectorValue<'c>,
+        mask: Option<VectorValue<'c>>,
+    ) -> Result<()> {
+        let Some(mask) = mask else {
             let place = self.place(buffer, position)?;
             let store = self.builder.build_store(place, value)?;
             return self.unaligned(buffer, store);

@@ -18,6 +18,7 @@
 //! | `scatter.rs` | stores of lanes that lie apart, where code is made quickly |
 //! | `ahead.rs` | rows that lanes fill, and panels that are fetched before they are needed |
 //! | `meanwhile.rs` | what tiles need after their sums, fetched while those run |
+//! | `transpose.rs` | copies that turn rows into columns |
 //! | `uniform.rs` | loads of elements that all lanes have in common |
 //! | `op.rs` | operations on vectors |
 //! | `single.rs` | elements of small buffers, one by one |
@@ -38,6 +39,7 @@ mod scatter;
 mod single;
 mod steps;
 mod tile;
+mod transpose;
 mod uniform;
 
 use einlang_index::{MinMax, Quasi, Var};
