@@ -195,6 +195,14 @@ def test_the_cell_magic():
         ein("--what", "let s = 1;", namespace)
 
 
+# The ways in which loops become something that runs.
+MADE = [
+    einlang.Options(compile="thorough"),
+    einlang.Options(compile="quick"),
+    einlang.Options(backend="bytecode"),
+]
+
+
 @pytest.mark.parametrize("elem", ["f32", "f64", "i64"])
 def test_long_products(tmp_path, elem):
     """Plans for rows of more than 1,024 lanes, with empty extents, extents of one, and tiles that are not full."""
@@ -206,9 +214,44 @@ def test_long_products(tmp_path, elem):
     kinds = {"f32": np.float32, "f64": np.float64, "i64": np.int64}
     rng = np.random.default_rng(1)
     extents = [(0, 5, 1031), (1, 1, 1024), (1, 0, 1031), (13, 300, 1031), (74, 40, 1030), (50, 9, 0)]
-    for backend in (None, "bytecode"):
-        product = einlang.load(path, options=einlang.Options(backend=backend)).run
+    # Blocks of terms that are full, or one term more or less.
+    extents += [(80, 400, 1031), (73, 256, 40), (97, 769, 33), (75, 383, 70), (150, 385, 31)]
+    for options in MADE:
+        product = einlang.load(path, options=options).run
         for m, k, n in extents:
             # Sums of small integers are exact.
             a, b = (rng.integers(-3, 4, shape).astype(kinds[elem]) for shape in ((m, k), (k, n)))
             np.testing.assert_array_equal(product(a=a, b=b), a @ b, strict=True)
+
+
+@pytest.mark.parametrize("elem", ["f32", "f64"])
+def test_convolutions(tmp_path, elem):
+    """Plans along rows and along channels, for kernels that are written out and others, and for other sizes later."""
+    path = tmp_path / "convolution.ein"
+    path.write_text(
+        f"pub fn run(x: [{elem}; N, C, P, Q], w: [{elem}; O, C, R, S], b: [{elem}; O])\n"
+        f"    -> [{elem}; N, O, P - R + 1, Q - S + 1] {{\n"
+        "    let y[n, o, p, q] = sum[c, r, s](x[n, c, p + r, q + s] * w[o, c, r, s]) + b[o];\n    y\n}\n"
+    )
+    kind = {"f32": np.float32, "f64": np.float64}[elem]
+    rng = np.random.default_rng(2)
+    # Batch, channels, rows, columns, channels of the result, rows and columns of the kernel.
+    sizes = [
+        (2, 3, 11, 56, 64, 3, 3),
+        (1, 2, 7, 23, 33, 3, 3),
+        (1, 2, 9, 13, 40, 5, 1),
+        (1, 1, 20, 25, 16, 17, 3),
+        (2, 2, 4, 61, 65, 1, 1),
+        (1, 3, 5, 70, 64, 2, 20),
+        (0, 3, 8, 56, 64, 3, 3),
+        (1, 0, 8, 56, 64, 3, 3),
+        (1, 2, 3, 3, 64, 3, 3),
+    ]
+    for options in MADE:
+        run = einlang.load(path, options=options).run
+        for n, c, p, q, o, r, s in sizes:
+            shapes = (n, c, p, q), (o, c, r, s), (o,)
+            x, w, b = (rng.integers(-3, 4, shape).astype(kind) for shape in shapes)
+            windows = np.lib.stride_tricks.sliding_window_view(x, (r, s), axis=(2, 3))
+            expected = np.einsum("ncpqrs,ocrs->nopq", windows, w) + b[:, None, None]
+            np.testing.assert_array_equal(run(x=x, w=w, b=b), expected, strict=True)

@@ -114,9 +114,10 @@ fn a_convolution_runs_along_rows_or_channels_as_the_sizes_ask() {
         (unroll, format!("points y/0 (0, 2, 1) lane {lanes};"))
     };
     assert_eq!(tile(CONVOLUTION, &[]), along_rows(12), "nothing is known");
-    // 54 of 64 lanes would have work along the rows, all of them along the channels.
+    // 54 of 64 lanes would have work along the rows, all of them along the channels, of which a tile has so few that
+    // enough columns share them.
     let (channels, deep) = (&[64, 64, 3][..], &[8, 64, 56][..]);
-    assert_eq!(tile(CONVOLUTION, &[channels, deep]), along_channels(6, 64));
+    assert_eq!(tile(CONVOLUTION, &[channels, deep]), along_channels(9, 32));
     assert_eq!(tile(CONVOLUTION, &[&[32, 64, 3], deep]), along_channels(9, 32));
     assert_eq!(tile(CONVOLUTION, &[&[3, 64, 3], deep]).1, "points y/0 (0, 1, 2) lane 32;");
     // Rows of 224 leave no lane without work, and results need not be scattered.

@@ -19,7 +19,20 @@ impl<'c> Emit<'c, '_> {
         if self.around_tile(block)? {
             return Ok(());
         }
-        block.stmts.iter().try_for_each(|stmt| self.stmt(stmt))
+        let mut at = 0;
+        while at < block.stmts.len() {
+            at += self.one_or_columns(&block.stmts[at..])?;
+        }
+        Ok(())
+    }
+
+    /// The first of some statements, or as many as are stores of columns; how many.
+    pub(super) fn one_or_columns(&mut self, stmts: &[Stmt]) -> Result<usize> {
+        let n = self.store_columns(stmts)?;
+        if let (0, Some(stmt)) = (n, stmts.first()) {
+            self.stmt(stmt)?;
+        }
+        Ok(n.max(1))
     }
 
     pub(super) fn stmt(&mut self, stmt: &Stmt) -> Result<()> {

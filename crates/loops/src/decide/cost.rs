@@ -31,6 +31,9 @@ pub(super) const WAITING: f64 = 4.0;
 pub(super) const TILE_VECTORS: u32 = 2;
 pub(super) const TILE_ROWS: i64 = 12;
 
+/// So many rows of a tile take as long as the vectors that they share take to come from the second cache.
+pub(super) const ROWS_OF_PANELS: f64 = 8.0;
+
 /// A result with at most so many rows, of at most so many bytes each, reads its operands a few times only: packing
 /// them would take longer than it saves.
 pub(super) const FEW_ROWS: i64 = 8 * TILE_ROWS;

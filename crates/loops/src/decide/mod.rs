@@ -31,7 +31,7 @@
 //! | `once.rs` | which clauses pass on what a window has already |
 //! | `rounded.rs` | which windows of numbers are wider, so that places in them are found at once |
 //! | `turned.rs` | which windows lie with their planes one after the other |
-//! | `small.rs` | which sizes of a call have code of their own |
+//! | `small.rs`, `taps.rs` | which sizes of a call have code of their own |
 //! | `work.rs`, `cost.rs` | what a clause does at a point, and what that costs |
 //! | `replay/` | what is computed again in segments instead of being kept |
 //! | `legal.rs` | whether a schedule respects the dependences |
@@ -71,6 +71,7 @@ mod steps;
 mod stream;
 mod strips;
 mod suffixes;
+mod taps;
 mod tiles;
 mod turned;
 mod widen;

@@ -5,7 +5,8 @@
 //! the kernel is made for these sizes: its loops are written out, and what is kept of the last steps lies in
 //! registers. For other sizes there is another kernel, which expects none. Where the sizes are numbers of the
 //! program, there is only one. A window is no wider than the order of the phases asks, for places that do not
-//! change from step to step are what registers can stand for. A stream of blocks is such a recurrence too.
+//! change from step to step are what registers can stand for. A stream of blocks is such a recurrence too. The sizes
+//! of short reductions in tiles are expected as well (`taps.rs`).
 //!
 //! Invariant: neither the order nor the association of anything depends on the sizes.
 
@@ -16,6 +17,7 @@ use rustc_hash::FxHashMap as HashMap;
 
 use super::known::Sizes;
 use super::stream::BLOCK;
+use super::taps::sizes_of_taps;
 use super::windows::{Observers, needed_windows};
 use crate::schedule::{GroupSchedule, Layout, Nest, Role, Schedule, TensorSchedule, axis_of};
 use crate::threads::MOST_ON_STACK;
@@ -58,6 +60,11 @@ pub(crate) fn expect_sizes(module: &Module, sizes: &Sizes, schedule: &mut Schedu
             }
         }
     }
+    for var in sizes_of_taps(module, schedule, known) {
+        if !sizes.contains(&var) {
+            sizes.push(var);
+        }
+    }
     for var in sizes {
         if let (Some(name), Some(value)) = (module.vars.names().name(var), known.get(&var)) {
             schedule.variant.push((name.to_owned(), *value));
@@ -65,9 +72,12 @@ pub(crate) fn expect_sizes(module: &Module, sizes: &Sizes, schedule: &mut Schedu
     }
 }
 
-/// Whether other sizes could be expected otherwise: there is a recurrence that may be small.
+/// Whether other sizes could be expected otherwise: there is a recurrence that may be small, or a short reduction.
 pub(crate) fn follows_sizes(module: &Module, schedule: &Schedule) -> bool {
     let small: HashMap<Var, i64> = module.symbols.iter().map(|symbol| (symbol.var, 1)).collect();
+    if !sizes_of_taps(module, schedule, &small).is_empty() {
+        return true;
+    }
     module.groups.iter().filter(|group| group.until.is_none()).any(|group| {
         let decided = schedule.decided(group);
         decided.is_some_and(|decided| short_axes(group, decided, &small).is_some())

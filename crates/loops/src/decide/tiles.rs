@@ -11,8 +11,8 @@ use einlang_tir::types::Ident;
 use rustc_hash::FxHashSet as HashSet;
 
 use super::cost::{
-    AHEAD, CACHED_ROWS, FEW_ROWS, MANY_PANELS, MOST_FOLDS, SHORT_ROW, TILE_ROWS, TILE_VECTORS, VECTOR,
-    block_of_terms, cached_rows_of_blocks,
+    AHEAD, CACHED_ROWS, FEW_ROWS, MANY_PANELS, MOST_FOLDS, ROWS_OF_PANELS, SHORT_ROW, TILE_ROWS,
+    TILE_VECTORS, VECTOR, block_of_terms, cached_rows_of_blocks,
 };
 use super::known::Sizes;
 use super::roles::{Lanes, fitting, part_used};
@@ -121,6 +121,8 @@ impl<'m> Tiling<'m> {
             Nest::Loop { forms: along(axis), tile, role, inner }
         };
         let together = n_rows.map_or(most_rows, |n| n.clamp(1, most_rows));
+        // Whole tiles, so that no part of one is left in the middle.
+        let cached = (cached - cached % together).max(together);
         let mut order: Vec<usize> =
             (0..n_axes).filter(|a| ![axis, lanes.axis].contains(a)).collect();
         let others: Vec<usize> = order.iter().copied().filter(|a| free.contains(a)).collect();
@@ -268,7 +270,10 @@ fn tile_for(n_rows: i64, n_lanes: i64, vector: i64) -> (i64, u32) {
             // What is left of the rows runs four at a time, and then one by one.
             let (fours, ones) = (left - left % 4, left % 4);
             let time = (n_rows - left) as f64 + 1.3 * fours as f64 + 3.0 * ones as f64;
-            let time = time * (0.9 + 0.1 * small) / part_used(n_lanes, vector * i64::from(vectors));
+            // With few rows the second cache cannot give panels as fast as they are used.
+            let waiting = (ROWS_OF_PANELS / rows as f64).max(1.0);
+            let each = (0.9 + 0.1 * small) * waiting;
+            let time = time * each / part_used(n_lanes, vector * i64::from(vectors));
             if time < best.1 {
                 best = ((rows, vectors), time);
             }

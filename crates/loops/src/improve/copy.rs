@@ -1,6 +1,6 @@
 //! Copies of statements for another value of an index: new values, new names for what they bind.
 
-use einlang_index::{Domain, MinMax, Quasi, Var, Vars};
+use einlang_index::{Domain, MinMax, Quasi, Var, VarKind, Vars};
 use einlang_tir::region::Value;
 use rustc_hash::FxHashMap as HashMap;
 
@@ -17,11 +17,14 @@ pub(crate) struct Copy<'k> {
     exprs: HashMap<Var, Quasi>,
     /// Whether statements about memory, and names, are copied as they are.
     memory: bool,
+    /// Whether names are replaced by what they are bound to.
+    inlines: bool,
 }
 
 impl<'k> Copy<'k> {
     pub(crate) fn new(next: u32, vars: &'k mut Vars) -> Copy<'k> {
-        Copy { next, vars, values: HashMap::default(), exprs: HashMap::default(), memory: false }
+        let (values, exprs) = (HashMap::default(), HashMap::default());
+        Copy { next, vars, values, exprs, memory: false, inlines: false }
     }
 
     /// A copy of a block in which a variable is an expression; nothing if that cannot be written.
@@ -45,6 +48,12 @@ impl<'k> Copy<'k> {
     /// One that copies whole programs: memory and names stay the same.
     pub(crate) fn with_memory(mut self) -> Copy<'k> {
         self.memory = true;
+        self
+    }
+
+    /// One without names for affine expressions, so that copies tell how far their places lie from each other.
+    pub(super) fn without_names(mut self) -> Copy<'k> {
+        self.inlines = true;
         self
     }
 
@@ -119,11 +128,31 @@ impl<'k> Copy<'k> {
     }
 
     fn block(&mut self, block: &mut Block) -> Option<()> {
-        for stmt in &mut block.stmts {
-            self.stmt(stmt)?;
+        let mut stmts = Vec::with_capacity(block.stmts.len());
+        for mut stmt in std::mem::take(&mut block.stmts) {
+            if !self.inlined(&stmt)? {
+                self.stmt(&mut stmt)?;
+                stmts.push(stmt);
+            }
         }
+        block.stmts = stmts;
         block.results.iter_mut().for_each(|operand| self.operand(operand));
         Some(())
+    }
+
+    /// Whether a statement is a name that is replaced from here on.
+    fn inlined(&mut self, stmt: &Stmt) -> Option<bool> {
+        let Stmt::Bind { var, expr: MinMax::Value(expr) } = stmt else { return Some(false) };
+        if !self.inlines || var.kind() != VarKind::Index {
+            return Some(false);
+        }
+        let mut is = expr.clone();
+        self.expr(&mut is)?;
+        let affine = is.as_affine().is_some();
+        if affine {
+            self.exprs.insert(*var, is);
+        }
+        Some(affine)
     }
 
     fn stmt(&mut self, stmt: &mut Stmt) -> Option<()> {

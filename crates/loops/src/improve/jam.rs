@@ -90,7 +90,7 @@ impl Jam<'_> {
         let name = self.vars.name(range.var).unwrap_or("i").trim_end_matches('\'').to_owned();
         let base = self.vars.index(&name);
         let (fixed, body) = apart(&of.body, range.var);
-        let mut copy = Copy::new(self.next, self.vars);
+        let mut copy = Copy::new(self.next, self.vars).without_names();
         let mut copies = Vec::with_capacity(n as usize);
         for at in 0..i64::from(n) {
             let is = Quasi::from(base).add_constant(at).ok()?;

@@ -90,7 +90,8 @@ impl Lower<'_> {
             None => is_block && !pack.rows,
             Some(tile) => self.is_in_block && !several && pack.rows && tile.holds(pack.width),
         };
-        let packs: Vec<Pack> = self.in_blocks.iter().filter(|pack| is_here(pack)).cloned().collect();
+        let packs: Vec<Pack> =
+            self.in_blocks.iter().filter(|pack| is_here(pack)).cloned().collect();
         let around = self.is_in_block;
         self.is_in_block = is_block || around && tile.is_none();
         let mut made = Vec::new();

@@ -24,12 +24,7 @@ pub(super) type WorkOf<'a> = &'a dyn Fn(&[Range], &Loop) -> Option<f64>;
 
 /// Lets threads take the rounds of a team's long loops. Where the amount of work is not known, they do only if
 /// that costs nothing.
-pub(super) fn let_take(
-    block: &mut Block,
-    apart: &mut Apart<'_>,
-    scope: &Scope,
-    work: WorkOf<'_>,
-) {
+pub(super) fn let_take(block: &mut Block, apart: &mut Apart<'_>, scope: &Scope, work: WorkOf<'_>) {
     let as_it_was = block.clone();
     let is_long = |around: &[Range], of: &Loop| work(around, of).map(|work| work >= LONG);
     let n = mark(block, &mut Vec::new(), &|around, of| is_long(around, of) != Some(false));

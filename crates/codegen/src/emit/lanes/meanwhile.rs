@@ -49,8 +49,8 @@ impl<'c> Emit<'c, '_> {
         }
         self.stmt(tile.fold)?;
         // Each of them is loaded when it is needed, since there are no registers to keep it in.
-        let mut later = tile.later;
-        for stmt in tile.after {
+        let (mut later, mut at) = (tile.later, 0);
+        while let Some(stmt) = tile.after.get(at) {
             let mut uses = Uses::default();
             uses.stmt(stmt);
             // What is stored may be what is loaded.
@@ -59,7 +59,7 @@ impl<'c> Emit<'c, '_> {
             let (due, rest): (Vec<&Stmt>, Vec<&Stmt>) = later.into_iter().partition(is_due);
             later = rest;
             due.into_iter().try_for_each(|load| self.stmt(load))?;
-            self.stmt(stmt)?;
+            at += self.one_or_columns(&tile.after[at..])?;
         }
         later.into_iter().try_for_each(|load| self.stmt(load))?;
         Ok(true)
@@ -147,9 +147,7 @@ fn is_plain(stmt: &Stmt) -> bool {
 /// The same for a branch in which nothing else happens, as that of the first of several blocks of terms.
 fn names_nothing(stmt: &Stmt) -> bool {
     match stmt {
-        Stmt::If { then, otherwise, .. } => {
-            then.stmts.iter().chain(&otherwise.stmts).all(is_plain)
-        }
+        Stmt::If { then, otherwise, .. } => then.stmts.iter().chain(&otherwise.stmts).all(is_plain),
         stmt => is_plain(stmt),
     }
 }

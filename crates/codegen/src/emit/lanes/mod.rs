@@ -12,6 +12,7 @@
 //! | `steps.rs` | how index expressions change from lane to lane |
 //! | `chains.rs` | sums of products that are called instead of written out |
 //! | `check.rs` | which loops can be emitted like that; the others stay scalar |
+//! | `columns.rs` | stores of tiles that lie along their rows |
 //! | `heads.rs` | where vectors of stencils begin, so that they are aligned |
 //! | `large.rs` | which bodies are emitted once |
 //! | `memory.rs` | loads, stores and tests of subscripts |
@@ -29,6 +30,7 @@
 mod ahead;
 mod chains;
 mod check;
+mod columns;
 mod extremes;
 mod heads;
 mod large;

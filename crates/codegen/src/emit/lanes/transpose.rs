@@ -147,8 +147,7 @@ impl<'c> Emit<'c, '_> {
         let mut rows = vec![ty.get_poison(); turned.n as usize];
         for (number, row) in rows.iter_mut().enumerate().take(turned.most as usize) {
             self.builder.build_store(inside, self.add(first, self.i64(number as i64))?)?;
-            let at: Result<Vec<_>> =
-                turned.from_at.iter().map(|at| self.subscript(at)).collect();
+            let at: Result<Vec<_>> = turned.from_at.iter().map(|at| self.subscript(at)).collect();
             let position = self.position(from, &at?)?;
             *row = self.run(from, position, true, turned.n, None)?;
         }
@@ -173,7 +172,7 @@ impl<'c> Emit<'c, '_> {
 
     /// The vectors of first elements, of second elements, and so on. Squares beside the diagonal change places, first
     /// those of one element, then larger ones.
-    fn exchanged(&self, mut rows: Vec<VectorValue<'c>>) -> Result<Vec<VectorValue<'c>>> {
+    pub(super) fn exchanged(&self, mut rows: Vec<VectorValue<'c>>) -> Result<Vec<VectorValue<'c>>> {
         let n = rows.len();
         let mut side = 1;
         while side < n {
