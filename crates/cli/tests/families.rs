@@ -162,6 +162,14 @@ fn networks() {
     check("network", "end,slope_w,slope_x");
 }
 
+/// Tiles have 16 or 32 columns.
+#[test]
+fn layers() {
+    let wanted = "last,slope_x,slope_h";
+    check_at("layers", wanted, &[[3, 17, 2], [2, 5, 0], [1, 1, 1], [0, 3, 2]]);
+    check_at("layers", "last", &[[3, 33, 13], [2, 65, 12], [4, 32, 25], [2, 16, 3]]);
+}
+
 #[test]
 fn cells() {
     check_at("cell", "slope_x,slope_h,slope_b", &[[3, 17, 2], [2, 5, 0], [5, 16, 9], [1, 1, 1]]);

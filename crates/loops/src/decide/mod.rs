@@ -21,6 +21,7 @@
 //! | `private.rs` | what belongs to one tile |
 //! | `rows.rs` | what is computed row by row, so that rows stay in caches |
 //! | `components.rs` | which phases of a round go through an axis together |
+//! | `columns.rs` | which columns a step of a recurrence computes from first to last |
 //! | `points.rs` | what is computed point by point, so that it stays in registers |
 //! | `roles.rs`, `tiles.rs` | lanes, and tiles of contractions |
 //! | `products.rs` | where a product and a sum are one operation |
@@ -40,6 +41,7 @@ mod along;
 mod at_reads;
 mod batches;
 mod cases;
+mod columns;
 mod components;
 mod contractions;
 mod cost;

@@ -13,6 +13,7 @@ use einlang_tir::order::{Form, Statement, dependences};
 use rustc_hash::FxHashSet as HashSet;
 
 use super::batches::run_batches;
+use super::columns::run_columns;
 use super::cost::{
     FEWEST_LANES, GATHERED, IN_PARTS, LONE_VECTORS, MOST_LANES, MOST_TOGETHER, SCALAR, SLOW, TERMS,
     TILE_VECTORS, VECTOR, WAITING,
@@ -144,7 +145,12 @@ fn reorder_recurrences(
         let batch = || run_batches(module, group, decided, works, &observers);
         let ensemble = || run_ensembles(module, group, decided, works, &observers);
         let stencil = || tile_steps(module, group, decided, works, sizes, &observers);
-        let others = || ensemble().or_else(batch).or_else(stencil);
+        let columns = || {
+            let dependences = dependences(module, group);
+            run_columns(module, group, decided, works, &observers, &dependences)
+        };
+        let columns = || (storage == Storage::Window).then(columns).flatten();
+        let others = || ensemble().or_else(batch).or_else(stencil).or_else(columns);
         let in_one_loop = matches!(decided.nest, Nest::Loop { .. });
         if let Some(changed) = grid.or_else(|| in_one_loop.then(others).flatten()) {
             *decided = changed;
