@@ -208,7 +208,9 @@ fn ensembles() {
 
 #[test]
 fn weights_of_rows() {
-    check("attention", "mixed,last");
+    check("attention", "mixed,both,last");
+    // Rows of a tile are packed where several panels of lanes go through them, those of the head that is read.
+    check_at("attention", "mixed,both", &[[50, 70, 20], [97, 130, 13], [24, 257, 33]]);
 }
 
 #[test]

@@ -12,6 +12,9 @@ use inkwell::values::{BasicValueEnum, IntValue, PointerValue};
 use super::sums::Sum;
 use super::{Emit, Refused, Result};
 
+/// So many terms of a tile are added in a round, a power of two.
+const TOGETHER: i64 = 4;
+
 /// So many states are those of a tile.
 const TILE: usize = 4;
 
@@ -124,8 +127,9 @@ impl<'c> Emit<'c, '_> {
             self.tick(rounds)?;
         }
         let outer = self.terms.replace((range.var, lo, hi));
-        if rest.is_empty() && self.goes_in_pairs(fold) {
-            self.each_pair(range.var, lo, hi, &mut |emit| emit.rounds(rest, fold, state, None))?;
+        if rest.is_empty() && self.goes_together(fold) {
+            let inside = &mut |emit: &mut Self| emit.rounds(rest, fold, state, None);
+            self.each_of_several(range.var, lo, hi, inside)?;
         } else {
             self.each(range.var, lo, hi, |emit| emit.rounds(rest, fold, state, None))?;
         }
@@ -168,13 +172,14 @@ impl<'c> Emit<'c, '_> {
     }
 
     /// Whether a fold has the states of a tile of vectors, which is emitted so that it is fast.
-    fn goes_in_pairs(&self, fold: &Fold) -> bool {
+    fn goes_together(&self, fold: &Fold) -> bool {
         self.n_lanes().is_some() && fold.results.len() >= TILE && !self.spared.calls_chains
     }
 
-    /// Does something for each value of an index, upwards, two in a round: then counting takes half as much of what a
-    /// processor does beside the products of a tile. What is fetched ahead is fetched by the first of them for both.
-    fn each_pair(
+    /// Does something for each value of an index, upwards, several in a round: then counting, and finding out where rows
+    /// lie, takes less of what a processor does beside the products of a tile. What is fetched ahead is fetched by
+    /// the first of them for all.
+    fn each_of_several(
         &mut self,
         var: Var,
         lo: IntValue<'c>,
@@ -184,39 +189,37 @@ impl<'c> Emit<'c, '_> {
         self.known.remove(&var);
         self.looped_in_lanes(var);
         let slot = self.var_slot(var)?;
-        let (pairs, top, last, lone, end) = (
-            self.block("pairs"),
-            self.block("pair"),
-            self.block("last"),
-            self.block("lone"),
-            self.block("end"),
-        );
+        let (several, top) = (self.block("several"), self.block("round"));
+        let (check, one, end) = (self.block("check"), self.block("one"), self.block("end"));
         let length = self.builder.build_int_nsw_sub(hi, lo, "length")?;
         self.builder.build_store(slot, lo)?;
-        let some = self.compare(IntPredicate::SGE, length, self.i64(2))?;
-        self.branch(some, pairs, last)?;
-        self.at(pairs);
-        let odd = self.builder.build_and(length, self.i64(1), "odd")?;
-        let middle = self.builder.build_int_nsw_sub(hi, odd, "middle")?;
+        let some = self.compare(IntPredicate::SGE, length, self.i64(TOGETHER))?;
+        self.branch(some, several, check)?;
+        self.at(several);
+        let rest = self.builder.build_and(length, self.i64(TOGETHER - 1), "rest")?;
+        let whole = self.builder.build_int_nsw_sub(hi, rest, "whole")?;
         self.jump(top)?;
         self.at(top);
         let index = self.builder.build_load(self.i64_type(), slot, "index")?.into_int_value();
-        inside(self)?;
-        self.builder.build_store(slot, self.add(index, self.i64(1))?)?;
-        let fetches = std::mem::replace(&mut self.fetches, false);
-        inside(self)?;
+        let fetches = self.fetches;
+        for at in 0..TOGETHER {
+            inside(self)?;
+            self.builder.build_store(slot, self.add(index, self.i64(at + 1))?)?;
+            self.fetches &= (at + 1) % 2 == 0;
+        }
         self.fetches = fetches;
-        let next = self.add(index, self.i64(2))?;
-        self.builder.build_store(slot, next)?;
-        let again = self.compare(IntPredicate::NE, next, middle)?;
-        self.branch(again, top, last)?;
-        self.at(last);
+        let next = self.add(index, self.i64(TOGETHER))?;
+        let again = self.compare(IntPredicate::NE, next, whole)?;
+        self.branch(again, top, check)?;
+        self.at(check);
         let next = self.builder.build_load(self.i64_type(), slot, "index")?.into_int_value();
         let more = self.compare(IntPredicate::SLT, next, hi)?;
-        self.branch(more, lone, end)?;
-        self.at(lone);
+        self.branch(more, one, end)?;
+        self.at(one);
         inside(self)?;
-        self.jump(end)?;
+        let index = self.builder.build_load(self.i64_type(), slot, "index")?.into_int_value();
+        self.builder.build_store(slot, self.add(index, self.i64(1))?)?;
+        self.jump(check)?;
         self.at(end);
         Ok(())
     }

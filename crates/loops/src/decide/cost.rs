@@ -45,6 +45,9 @@ pub(super) const CACHED_ROWS: i64 = 48;
 /// Where so many panels of lanes go through the rows of a tile, copying those costs less than finding each of them.
 pub(super) const MANY_PANELS: i64 = 24;
 
+/// And in a tile of rows that are in a cache anyway, where nothing else goes through them, so many.
+pub(super) const FEWEST_PANELS: i64 = 4;
+
 /// So many terms of a long sum, of elements of so many bytes, are added in one chain, and go outside of its points
 /// together: what a panel of lanes has of them stays in the nearest caches.
 pub(crate) const fn block_of_terms(bytes: u32) -> i64 {

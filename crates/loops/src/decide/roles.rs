@@ -194,8 +194,8 @@ impl Choosing<'_> {
                 phases.iter_mut().for_each(|phase| self.nest(phase, around, decided));
             }
             // A loop over tiles leaves the order inside them open.
-            Nest::Loop { tile: Some(width), inner, .. } => {
-                let outer = self.tiling.tiled_by.replace(*width);
+            Nest::Loop { tile: Some(width), forms, inner, .. } => {
+                let outer = self.tiling.tiled_by.replace((forms.clone(), *width));
                 self.nest(inner, around, decided);
                 self.tiling.tiled_by = outer;
             }

@@ -11,8 +11,8 @@ use einlang_tir::types::Ident;
 use rustc_hash::FxHashSet as HashSet;
 
 use super::cost::{
-    AHEAD, CACHED_ROWS, FEW_ROWS, MANY_PANELS, MOST_FOLDS, ROWS_OF_PANELS, SHORT_ROW, TILE_ROWS,
-    TILE_VECTORS, VECTOR, block_of_terms, cached_rows_of_blocks,
+    AHEAD, CACHED_ROWS, FEW_ROWS, FEWEST_PANELS, MANY_PANELS, MOST_FOLDS, ROWS_OF_PANELS,
+    SHORT_ROW, TILE_ROWS, TILE_VECTORS, VECTOR, block_of_terms, cached_rows_of_blocks,
 };
 use super::known::Sizes;
 use super::roles::{Lanes, fitting, part_used};
@@ -25,8 +25,8 @@ pub(super) struct Tiling<'m> {
     /// The tensors that lie in memory as a whole, those of the group among them.
     whole: &'m HashSet<Ident>,
     group: &'m Group,
-    /// How many rows the tile around has, if there is one.
-    pub(super) tiled_by: Option<i64>,
+    /// The loop over tiles around, if there is one: its forms, and how many values a tile has.
+    pub(super) tiled_by: Option<(Vec<(Statement, Form)>, i64)>,
 }
 
 /// The tensors that lie in memory as a whole, wherever they come from.
@@ -104,7 +104,7 @@ impl<'m> Tiling<'m> {
         let blocks_outside = in_blocks && binding.axes.len() == 2;
         let mut packed = false;
         if row.is_some() || !around.is_empty() {
-            let ahead = rows.map_or(0, |axis| self.ahead(binding, axis));
+            let ahead = rows.map_or(0, |axis| self.ahead(statement, binding, axis));
             let batch = batch_axes(binding, [Some(var), row]);
             let of_next = !small && row.is_some();
             let how = Panels { width: width.into(), ahead, of_next, in_blocks: blocks_outside };
@@ -135,18 +135,24 @@ impl<'m> Tiling<'m> {
         let mut nest = nested(axis, None, unroll, points);
         if n_rows.is_none_or(|n| n > most_rows) {
             nest = nested(axis, Some(together), Role::Par, nest);
-            if around.is_empty() {
+            let row = binding.axes[axis].var;
+            let of_rows = |of_next: bool, in_blocks: bool| Panels {
+                width: together,
+                ahead: 0,
+                of_next,
+                in_blocks,
+            };
+            if self.rows_around(statement, axis).is_some_and(|n| n % together == 0) {
+                // All panels of lanes go through the rows of a tile around.
+                let few = extent.is_some_and(|n| n < FEWEST_PANELS * i64::from(width));
+                let batch = batch_axes(binding, [Some(var), Some(row)]);
+                self.pack_rows(work, (row, var), &batch, of_rows(!few, true), !few, decided);
+            } else if around.is_empty() {
                 let others: Vec<Var> = others.iter().map(|a| binding.axes[*a].var).collect();
-                let row = binding.axes[axis].var;
                 let again =
                     !small && in_blocks && self.has_many_panels(binding, sizes, lanes.axis, width);
-                let of_rows = Panels {
-                    width: together,
-                    ahead: 0,
-                    of_next: !small,
-                    in_blocks: blocks_outside,
-                };
-                self.pack_rows(work, (row, var), &others, of_rows, again, decided);
+                let how = of_rows(!small, blocks_outside);
+                self.pack_rows(work, (row, var), &others, how, again, decided);
             }
         }
         nest = nested(lanes.axis, Some(i64::from(width)), Role::Par, nest);
@@ -172,11 +178,18 @@ impl<'m> Tiling<'m> {
 
     /// In how many parts the next panel is fetched: tiles of rows that go through one panel fetch a part
     /// each. A power of two, so that finding the part is cheap.
-    fn ahead(&self, binding: &Binding, rows: usize) -> u32 {
-        let most = self.tiled_by.unwrap_or(CACHED_ROWS);
+    fn ahead(&self, statement: Statement, binding: &Binding, rows: usize) -> u32 {
+        let most = self.rows_around(statement, rows).unwrap_or(CACHED_ROWS);
         let n_rows = binding.axes[rows].dim.extent.as_constant().map_or(most, |n| n.min(most));
         let tiles = n_rows.div_euclid(TILE_ROWS).clamp(1, AHEAD);
         1 << tiles.ilog2()
+    }
+
+    /// How many rows of a statement the tile around has, if it is one of rows.
+    fn rows_around(&self, statement: Statement, rows: usize) -> Option<i64> {
+        let (forms, width) = self.tiled_by.as_ref()?;
+        let (_, form) = forms.iter().find(|(of, _)| *of == statement)?;
+        (form.coefficients.get(rows) == Some(&1)).then_some(*width)
     }
 
     /// Whether there are known to be many panels of lanes.
@@ -224,7 +237,10 @@ impl<'m> Tiling<'m> {
             let worth = (far || again || often) && (how.of_next || access.step(row) != Step::Next);
             let found = self.panels(access, row, Some(lanes)).filter(|_| worth);
             let Some((axis, from)) = found else { continue };
-            add(how.of(access, axis, from, others, true), decided);
+            let pack = how.of(access, axis, from, others, true);
+            if pack.in_blocks || self.tiled_by.is_none() {
+                add(pack, decided);
+            }
         }
     }
 

@@ -161,10 +161,9 @@ struct Lower<'m> {
     panels: HashMap<Ident, Vec<pack::Panels>>,
     /// Panels that were made outside of all loops, which later groups may read as well.
     packed: Vec<(Pack, pack::Panels)>,
-    /// What is packed in blocks of terms, and whether one is around without a tile inside of it.
+    /// What is packed in blocks of terms and in tiles.
     in_blocks: Vec<Pack>,
-    is_in_block: bool,
-    /// The loops around over tiles.
+    /// The loops around over tiles, and over axes.
     tiles: Vec<pack::Tile>,
     /// The axis whose points are lanes.
     lane: Option<Var>,
@@ -246,7 +245,6 @@ impl<'m> Lower<'m> {
             panels: HashMap::default(),
             packed: Vec::new(),
             in_blocks: Vec::new(),
-            is_in_block: false,
             tiles: Vec::new(),
             lane: None,
             once: HashMap::default(),

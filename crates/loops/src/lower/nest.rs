@@ -95,8 +95,8 @@ impl Lower<'_> {
             let domain = domains.get(statement).ok_or_else(missing)?;
             let axes = group.bindings[statement.binding].dims();
             let value = form_of(&axes, form, sign)?;
-            if let (Some(width), Some(axis)) = (rounds.tile, axis_of(&axes, form)) {
-                self.tiles.push(Tile { axis, width, number: var });
+            if let Some(axis) = axis_of(&axes, form) {
+                self.tiles.push(Tile { axis, width: rounds.tile.unwrap_or(1), number: var });
             }
             inside.insert(*statement, domain.restricted(&rounds.of(var, &value)?)?);
         }
@@ -175,7 +175,8 @@ impl Lower<'_> {
                 lower.bound.push(extent);
                 lower.open_segment(var, out)?;
             }
-            outside = lower.with_panels(rounds.role, var, out, |lower, out| {
+            let here = (rounds.role, rounds.tile, var);
+            outside = lower.with_panels(group, here, out, |lower, out| {
                 lower.nest(group, rounds.inner, inside, None, out)
             })?;
             let condition = open.as_ref().map(|open| lower.condition(open, var));

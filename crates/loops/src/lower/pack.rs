@@ -1,10 +1,12 @@
 //! Copies of tensors in panels: what a tile of a product reads lies in one piece of memory then.
 
 use einlang_index::{MinMax, Quasi, Var, VarKind};
+use einlang_tir::module::Group;
 use einlang_tir::order::Form;
-use einlang_tir::region::Read;
+use einlang_tir::region::{InstKind, Read, Subscript as Place};
 
 use super::free::each_buffer;
+use super::read::index_of;
 use super::{Lower, NotLowered, Result};
 use crate::ir::{
     Access, Block, Buffer, BufferDim, BufferId, Layout, Loop, Own, Range, Role, Stmt, Subscript,
@@ -35,10 +37,11 @@ pub(super) struct Panels {
     rows: bool,
     in_blocks: bool,
     /// The loop over tiles in whose rounds there are those of its rows only.
-    of_tile: Option<Tile>,
+    of_tile: Option<OfTile>,
 }
 
-/// A round of a loop over tiles: the axis, how many of its values a tile has, and the number of the tile.
+/// A round of a loop over tiles: the axis, how many of its values a tile has, and the number of the tile. A loop over
+/// an axis has tiles of one value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tile {
     pub(super) axis: Var,
@@ -46,11 +49,12 @@ pub(super) struct Tile {
     pub(super) number: Var,
 }
 
-impl Tile {
-    /// Whether it consists of several panels of so many planes.
-    fn holds(&self, width: i64) -> bool {
-        self.width > width && self.width % width == 0
-    }
+/// Where panels belong to a tile: how many planes it has, its number, and the loops over the axes around.
+#[derive(Clone, Debug)]
+struct OfTile {
+    width: i64,
+    number: Var,
+    around: Vec<Var>,
 }
 
 impl Lower<'_> {
@@ -74,40 +78,41 @@ impl Lower<'_> {
     }
 
     /// Lowers a round of a loop with the panels that are copied in it: those of lanes in a loop over blocks of terms,
-    /// whose memory is to be given before the loop, and those of rows in the loop over tiles inside of it, where each
-    /// round has memory of its own and thus may run on any thread.
+    /// whose memory is to be given before the loop, and those of rows in the outermost loop over tiles of them, where
+    /// each round has memory of its own and thus may run on any thread.
     pub(super) fn with_panels(
         &mut self,
-        role: Role,
-        var: Var,
+        group: &Group,
+        (role, tile, var): (Role, Option<i64>, Var),
         out: &mut Vec<Stmt>,
         inside: impl FnOnce(&mut Self, &mut Vec<Stmt>) -> Result<()>,
     ) -> Result<Vec<BufferId>> {
-        let mut tiles = self.tiles.iter().filter(|tile| tile.number == var);
-        let (tile, several) = (tiles.next().copied(), tiles.next().is_some());
-        let is_block = matches!(role, Role::Terms(_));
-        let is_here = |pack: &Pack| match tile {
-            None => is_block && !pack.rows,
-            Some(tile) => self.is_in_block && !several && pack.rows && tile.holds(pack.width),
-        };
-        let packs: Vec<Pack> =
-            self.in_blocks.iter().filter(|pack| is_here(pack)).cloned().collect();
-        let around = self.is_in_block;
-        self.is_in_block = is_block || around && tile.is_none();
+        let mut packs: Vec<(Pack, Option<OfTile>)> = Vec::new();
+        for pack in &self.in_blocks {
+            match tile {
+                None if matches!(role, Role::Terms(_)) && !pack.rows => {
+                    packs.push((pack.clone(), None));
+                }
+                Some(width) if pack.rows => {
+                    let of_tile = self.panels_of_tile(group, pack, (width, var));
+                    packs.extend(of_tile.map(|of_tile| (pack.clone(), Some(of_tile))));
+                }
+                _ => {}
+            }
+        }
         let mut made = Vec::new();
-        for pack in &packs {
-            let panels = self.panels_for(pack, tile)?;
+        for (pack, of_tile) in packs {
+            let panels = self.panels_for(&pack, of_tile)?;
             self.panels.entry(pack.tensor.clone()).or_default().push(panels.clone());
-            made.push((&pack.tensor, panels));
+            made.push((pack.tensor, panels));
         }
         let (mut stmts, mut before) = (Vec::new(), Vec::new());
         inside(self, &mut stmts)?;
-        self.is_in_block = around;
         for (tensor, panels) in made {
-            let list = self.panels.entry(tensor.clone()).or_default();
+            let list = self.panels.entry(tensor).or_default();
             list.retain(|other| other.buffer != panels.buffer);
             if stmts.iter().any(|stmt| mentions(stmt, panels.buffer)) {
-                match tile {
+                match &panels.of_tile {
                     Some(_) => out.push(Stmt::Alloc(panels.buffer)),
                     None => before.push(panels.buffer),
                 }
@@ -118,8 +123,37 @@ impl Lower<'_> {
         Ok(before)
     }
 
+    /// Where the panels of a tensor belong to a tile of some width and number, whose loop is the outermost one along
+    /// the rows of what reads it.
+    fn panels_of_tile(
+        &self,
+        group: &Group,
+        pack: &Pack,
+        (width, number): (i64, Var),
+    ) -> Option<OfTile> {
+        let mut read: Option<Vec<Place>> = None;
+        for region in group.regions() {
+            region.for_each_inst(&mut |inst| {
+                if let InstKind::Read(found) = &inst.kind
+                    && found.place.tensor == pack.tensor
+                {
+                    read.get_or_insert_with(|| found.place.at.clone());
+                }
+            });
+        }
+        let read = read?;
+        let var = |axis: usize| index_of(read.get(axis)?)?.as_var();
+        let of_rows = |tile: &&Tile| Some(tile.axis) == var(pack.axis);
+        let is_outermost = self.tiles.iter().find(of_rows)?.number == number;
+        let around: Option<Vec<Var>> =
+            (0..pack.under).map(|axis| self.tile_around(var(axis)?, 1)).collect();
+        let holds = width > pack.width && width % pack.width == 0;
+        let around = around.filter(|_| is_outermost && holds)?;
+        Some(OfTile { width, number, around })
+    }
+
     /// A buffer for the panels of a tensor: of all of them, or of those in a tile of rows.
-    fn panels_for(&mut self, pack: &Pack, tile: Option<Tile>) -> Result<Panels> {
+    fn panels_for(&mut self, pack: &Pack, of_tile: Option<OfTile>) -> Result<Panels> {
         let name = pack.tensor.as_str();
         let from = self.tensors.get(&pack.tensor).copied().filter(|id| self.is_plain(*id));
         let from = from.ok_or_else(|| NotLowered::new(format!("no `{name}` to pack")))?;
@@ -138,11 +172,15 @@ impl Lower<'_> {
         let others = of.dims.iter().enumerate().filter(|(at, _)| *at != pack.axis);
         let mut dims: Vec<BufferDim> = others.map(|(_, dim)| full(dim.extent.clone())).collect();
         let under = pack.under.min(pack.axis);
-        let layout = tile.map_or(Layout::Full, |tile| Layout::Mod(tile.width / width));
+        let mut layout = Layout::Full;
+        if let Some(tile) = &of_tile {
+            dims.iter_mut().take(under).for_each(|dim| dim.layout = Layout::Mod(1));
+            layout = Layout::Mod(tile.width / width);
+        }
         dims.insert(under, BufferDim { extent: extent.ceil_div(width)?, layout });
         dims.push(full(Quasi::from(width)));
         let name = Buffer::panels_of(name);
-        let buffer = Buffer { name, dims, stack: tile.is_some(), unset: true, ..of };
+        let buffer = Buffer { name, dims, stack: of_tile.is_some(), unset: true, ..of };
         let buffer = self.kernel.add_buffer(buffer);
         let (axis, ahead, rows, in_blocks) = (pack.axis, pack.ahead, pack.rows, pack.in_blocks);
         Ok(Panels {
@@ -156,7 +194,7 @@ impl Lower<'_> {
             ahead,
             rows,
             in_blocks,
-            of_tile: tile,
+            of_tile,
         })
     }
 
@@ -202,11 +240,21 @@ impl Lower<'_> {
         }
         for (var, dim) in around.into_iter().rev() {
             let (mut lo, mut hi) = (MinMax::from(0), MinMax::Value(dim.extent.clone()));
-            if let Some(tile) = panels.of_tile.filter(|_| var == panel) {
+            if let Some(tile) = &panels.of_tile {
+                let number = vars.iter().position(|other| other == var).unwrap_or(vars.len());
                 let n_panels = tile.width / width;
                 let first = Quasi::from(tile.number).scale(n_panels)?;
-                hi = MinMax::min_of([hi, first.add_constant(n_panels)?.into()])?;
-                lo = first.into();
+                match tile.around.get(number) {
+                    Some(is) => {
+                        lo = Quasi::from(*is).into();
+                        hi = Quasi::from(*is).add_constant(1)?.into();
+                    }
+                    None if var == panel => {
+                        hi = MinMax::min_of([hi, first.add_constant(n_panels)?.into()])?;
+                        lo = first.into();
+                    }
+                    None => {}
+                }
             }
             stmt = looped(Range { var: *var, lo, hi, down: false }, Role::Par, vec![stmt]);
         }
@@ -217,6 +265,20 @@ impl Lower<'_> {
     fn tile_around(&self, axis: Var, width: i64) -> Option<Var> {
         let mut tiles = self.tiles.iter().rev();
         tiles.find(|tile| (tile.axis, tile.width) == (axis, width)).map(|tile| tile.number)
+    }
+
+    /// Whether a read along some rows finds them in the panels of a tile, at the axes around that those have.
+    fn is_there(&self, tile: &OfTile, rows: Var, at: &[Subscript]) -> bool {
+        let is_round = |axis: Var, number: Var| {
+            self.tiles.iter().any(|other| (other.axis, other.number) == (axis, number))
+        };
+        let is_at = |(at, number): (&Subscript, &Var)| match at {
+            Subscript::Index(at) => {
+                self.stands_for(at).as_var().is_some_and(|axis| is_round(axis, *number))
+            }
+            Subscript::Value(_) => false,
+        };
+        is_round(rows, tile.number) && at.iter().zip(&tile.around).all(is_at)
     }
 
     /// The panels that a read finds its lanes or rows in, its subscripts there, and how they are loaded.
@@ -234,7 +296,7 @@ impl Lower<'_> {
             let Some(Subscript::Index(along)) = at.get(axis) else { continue };
             let along = along.sub(&panels.from)?;
             let Some(var) = self.stands_for(&along).as_var() else { continue };
-            if panels.of_tile.is_some_and(|tile| tile.axis != var) {
+            if panels.of_tile.as_ref().is_some_and(|tile| !self.is_there(tile, var, at)) {
                 continue;
             }
             let (panel, inside) = match panels.rows {

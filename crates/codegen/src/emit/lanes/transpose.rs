@@ -16,6 +16,9 @@ use crate::emit::{Emit, Result};
 /// The bytes of a vector.
 const VECTOR: u32 = 64;
 
+/// The most squares side by side.
+const MOST_SQUARES: u32 = 4;
+
 /// A loop that copies rows to columns.
 struct Turned<'k> {
     lanes: &'k Loop,
@@ -57,7 +60,10 @@ impl<'c> Emit<'c, '_> {
         self.jump(square)?;
         self.at(square);
         let at = self.builder.build_load(self.i64_type(), reached, "at")?.into_int_value();
-        self.square(of.range.var, at, first, &turned)?;
+        for lane in (0..most).step_by(turned.n as usize) {
+            let first = self.add(first, self.i64(lane))?;
+            self.square(of.range.var, at, first, &turned)?;
+        }
         let next = self.add(at, self.i64(n))?;
         self.builder.build_store(reached, next)?;
         let again = self.compare(IntPredicate::NE, next, whole)?;
@@ -93,7 +99,9 @@ impl<'c> Emit<'c, '_> {
             return None;
         }
         let n = VECTOR / (elem.bits() / 8);
-        let most = (n / 2 + 1..=n).find(|most| lanes.range.has_at_most(*most))?;
+        // What is no part of a square is none of several.
+        let sides = (n / 2 + 1..=n).chain((2..=MOST_SQUARES).map(|squares| squares * n));
+        let most = sides.into_iter().find(|most| lanes.range.has_at_most(*most))?;
         let fits = matches!(lanes.role, Role::Lane(_))
             && !lanes.own.is_divided()
             && self.goes_along(*from, from_at, var, lane)
@@ -145,7 +153,7 @@ impl<'c> Emit<'c, '_> {
         let ty = self.memory_vector(from, turned.n)?;
         self.builder.build_store(around, at)?;
         let mut rows = vec![ty.get_poison(); turned.n as usize];
-        for (number, row) in rows.iter_mut().enumerate().take(turned.most as usize) {
+        for (number, row) in rows.iter_mut().enumerate().take(turned.most.min(turned.n) as usize) {
             self.builder.build_store(inside, self.add(first, self.i64(number as i64))?)?;
             let at: Result<Vec<_>> = turned.from_at.iter().map(|at| self.subscript(at)).collect();
             let position = self.position(from, &at?)?;
