@@ -12,8 +12,8 @@ use crate::decide::{
     Along, Illegal, Prepared, Sizes, Storage, cut_strips, decide, decide_along_time, divide_cases,
     expect_sizes, find_replays, follows_sizes, fuse_steps, fuse_terms, is_in_one_segment,
     join_points, join_producers, join_rows, narrow_windows, pass_on_once, prepare_sweeps,
-    prove_legal, round_windows, run_extremes, run_prefixes, run_suffixes, store_functions,
-    stream_sums, turn_windows, widen_sums,
+    prove_legal, round_windows, run_extremes, run_prefixes, run_suffixes, share_functions,
+    store_functions, stream_sums, turn_windows, widen_sums,
 };
 use crate::delay::delay_updates;
 use crate::factor::factor_contractions;
@@ -251,7 +251,7 @@ fn prepared(module: Module, ctx: &Ctx) -> Module {
 
 /// The same, with producers in the groups of their readers.
 fn joined(module: Module) -> Module {
-    join_points(join_rows(join_producers(module)))
+    join_points(share_functions(join_rows(join_producers(module))))
 }
 
 /// The stack of a thread that looks for segments; pages that are never touched cost nothing.

@@ -119,12 +119,15 @@ fn what_a_tile_needs_after_its_sum_is_fetched_before_it() {
              print(sum[i, j](y[i, j] * c[i, j]));\n"
         );
         let sandbox = Sandbox::with("tiles.ein", &text);
-        let args = ["ir", "tiles.ein", "--after", "llvm"];
-        sandbox.einlang(&args).ends_with(0).stdout.matches("call void @llvm.prefetch").count()
+        let text = sandbox.einlang(&["ir", "tiles.ein", "--after", "llvm"]).ends_with(0).stdout;
+        // How often the tile is there is another matter.
+        let blocks = text.split("\n\n");
+        let fetched = blocks.map(|block| block.matches("call void @llvm.prefetch").count());
+        fetched.max().unwrap_or(0)
     };
     // Places that are stored to, and elements that are combined with sums.
     let (stored, both) = (n_fetched("1.0"), n_fetched("c[i, j]"));
-    assert!(0 < stored && stored < both, "{stored} and {both}");
+    assert_eq!((24, 48), (stored, both));
 }
 
 #[test]

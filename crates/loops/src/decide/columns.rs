@@ -58,6 +58,9 @@ pub(super) fn run_columns(
 /// For each tensor that takes part the axis of its columns.
 type Axes = HashMap<usize, usize>;
 
+/// What a phase reads of the same step: the tensors, and the indices that the subscripts are.
+type Reads = Vec<(usize, Vec<Option<Var>>)>;
+
 /// The phases of a step.
 struct Step<'m> {
     group: &'m Group,
@@ -65,8 +68,7 @@ struct Step<'m> {
     phases: Vec<Statement>,
     /// The axis of time of each phase.
     time: HashMap<Statement, usize>,
-    /// For each phase what it reads of the same step: the tensor, and the indices that the subscripts are.
-    reads: HashMap<Statement, Vec<(usize, Vec<Option<Var>>)>>,
+    reads: HashMap<Statement, Reads>,
 }
 
 impl<'m> Step<'m> {
@@ -95,7 +97,7 @@ impl<'m> Step<'m> {
         &self.group.bindings[statement.binding]
     }
 
-    fn reads_of(&self, statement: Statement) -> Option<Vec<(usize, Vec<Option<Var>>)>> {
+    fn reads_of(&self, statement: Statement) -> Option<Reads> {
         let binding = self.binding(statement);
         let clause = &binding.clauses[statement.clause];
         let now = binding.axes.get(*self.time.get(&statement)?)?.var;

@@ -132,18 +132,15 @@ impl Looking<'_> {
                 }
             });
         };
+        is_movable(inst).then_some(())?;
         let slow = match &inst.kind {
-            InstKind::Op(op, args) => {
-                let traps = |arg: &Arg| arg.elem().is_some_and(|elem| op.may_trap(elem, false));
-                (!args.iter().any(traps)).then_some(is_slow(*op))?
-            }
+            InstKind::Op(op, _) => is_slow(*op),
             InstKind::Index(expr) => {
                 note(expr);
                 false
             }
             InstKind::Read(read) => {
-                let plain = read.proved && read.default.is_none();
-                if !plain || self.own.contains(&read.place.tensor) {
+                if self.own.contains(&read.place.tensor) {
                     return None;
                 }
                 for at in &read.place.at {
@@ -161,6 +158,19 @@ impl Looking<'_> {
         }
         self.known.insert(value.number, (insts, vars));
         None
+    }
+}
+
+/// Whether an instruction cannot fail, wherever it is.
+pub(super) fn is_movable(inst: &Inst) -> bool {
+    match &inst.kind {
+        InstKind::Op(op, args) => {
+            let traps = |arg: &Arg| arg.elem().is_some_and(|elem| op.may_trap(elem, false));
+            !args.iter().any(traps)
+        }
+        InstKind::Read(read) => read.proved && read.default.is_none(),
+        InstKind::Index(_) => true,
+        _ => false,
     }
 }
 
@@ -198,7 +208,7 @@ fn moved(
 }
 
 /// Puts a read for the instruction that computes a value; whether it is there.
-fn replaced(region: &mut Region, value: Value, read: &InstKind) -> bool {
+pub(super) fn replaced(region: &mut Region, value: Value, read: &InstKind) -> bool {
     for inst in &mut region.insts {
         if inst.results.first() == Some(&Def::Scalar(value)) {
             inst.kind = read.clone();

@@ -10,6 +10,7 @@
 //! | `contractions.rs` | which contractions are computed before the recurrence that reads them |
 //! | `cases.rs`, `widen.rs` | which conditions on indices become clauses, and which sums count everywhere |
 //! | `functions.rs` | which functions are computed before a clause that has more indices |
+//! | `shared.rs` | which functions the tensors of a group compute once for all of them |
 //! | `prefixes.rs`, `suffixes.rs` | which reductions up to each point, and from each point on, are recurrences |
 //! | `running.rs` | which extrema are computed along with the recurrence they are of |
 //! | `stream/` | what is only summed over a long axis, block by block |
@@ -68,6 +69,7 @@ mod roles;
 mod rounded;
 mod rows;
 mod running;
+mod shared;
 mod small;
 mod steps;
 mod stream;
@@ -116,6 +118,7 @@ pub(crate) use replay::{
 pub(crate) use rounded::round_windows;
 pub use rows::join_rows;
 pub use running::run_extremes;
+pub use shared::share_functions;
 pub(crate) use small::{expect_sizes, follows_sizes};
 pub use stream::stream_sums;
 pub use strips::cut_strips;
