@@ -3,7 +3,7 @@
 //! A fold that goes on in the rounds of a loop around has its state set up before that loop.
 
 use einlang_index::Var;
-use einlang_loops::ir::{Block, Combine, Fold, FoldStart, Range};
+use einlang_loops::ir::{Block, Buffer, Combine, Fold, FoldStart, Range, Stmt, each_stmt};
 use einlang_tir::region::Value;
 use inkwell::IntPredicate;
 use inkwell::basic_block::BasicBlock;
@@ -12,8 +12,9 @@ use inkwell::values::{BasicValueEnum, IntValue, PointerValue};
 use super::sums::Sum;
 use super::{Emit, Refused, Result};
 
-/// So many terms of a tile are added in a round, a power of two.
-const TOGETHER: i64 = 4;
+/// So many terms of a tile are added in a round, a power of two: more where each is one operation.
+const TOGETHER: i64 = 2;
+const MANY_TOGETHER: i64 = 4;
 
 /// So many states are those of a tile.
 const TILE: usize = 4;
@@ -127,11 +128,12 @@ impl<'c> Emit<'c, '_> {
             self.tick(rounds)?;
         }
         let outer = self.terms.replace((range.var, lo, hi));
-        if rest.is_empty() && self.goes_together(fold) {
-            let inside = &mut |emit: &mut Self| emit.rounds(rest, fold, state, None);
-            self.each_of_several(range.var, lo, hi, inside)?;
-        } else {
-            self.each(range.var, lo, hi, |emit| emit.rounds(rest, fold, state, None))?;
+        match self.together(fold).filter(|_| rest.is_empty()) {
+            Some(n) => {
+                let inside = &mut |emit: &mut Self| emit.rounds(rest, fold, state, None);
+                self.each_of_several(n, (range.var, lo, hi), inside)?;
+            }
+            None => self.each(range.var, lo, hi, |emit| emit.rounds(rest, fold, state, None))?,
         }
         self.terms = outer;
         if let Some(slot) = resume {
@@ -171,19 +173,32 @@ impl<'c> Emit<'c, '_> {
         Ok(())
     }
 
-    /// Whether a fold has the states of a tile of vectors, which is emitted so that it is fast.
-    fn goes_together(&self, fold: &Fold) -> bool {
-        self.n_lanes().is_some() && fold.results.len() >= TILE && !self.spared.calls_chains
+    /// How many terms are added in a round, if a fold has the states of a tile of vectors, is emitted so that it is
+    /// fast, and reads panels only: rows elsewhere take a register each to be found, and then those of several terms
+    /// together all the others.
+    fn together(&self, fold: &Fold) -> Option<i64> {
+        let (mut n_ops, mut has_panels, mut is_innermost) = (0, true, true);
+        each_term(fold, &mut |stmt| match stmt {
+            Stmt::Op { .. } => n_ops += 1,
+            Stmt::Load { buffer, .. } => {
+                has_panels &= self.kernel.buffer(*buffer).is_some_and(Buffer::has_panels);
+            }
+            Stmt::Fold(_) => is_innermost = false,
+            _ => {}
+        });
+        let n = if n_ops < 2 * fold.results.len() { MANY_TOGETHER } else { TOGETHER };
+        let is_tile = self.n_lanes().is_some() && fold.results.len() >= TILE;
+        let fits = is_tile && has_panels && is_innermost && !self.spared.calls_chains;
+        fits.then_some(n)
     }
 
     /// Does something for each value of an index, upwards, several in a round: then counting, and finding out where rows
     /// lie, takes less of what a processor does beside the products of a tile. What is fetched ahead is fetched by
-    /// the first of them for all.
+    /// one for two.
     fn each_of_several(
         &mut self,
-        var: Var,
-        lo: IntValue<'c>,
-        hi: IntValue<'c>,
+        n: i64,
+        (var, lo, hi): (Var, IntValue<'c>, IntValue<'c>),
         inside: &mut dyn FnMut(&mut Self) -> Result<()>,
     ) -> Result<()> {
         self.known.remove(&var);
@@ -193,22 +208,22 @@ impl<'c> Emit<'c, '_> {
         let (check, one, end) = (self.block("check"), self.block("one"), self.block("end"));
         let length = self.builder.build_int_nsw_sub(hi, lo, "length")?;
         self.builder.build_store(slot, lo)?;
-        let some = self.compare(IntPredicate::SGE, length, self.i64(TOGETHER))?;
+        let some = self.compare(IntPredicate::SGE, length, self.i64(n))?;
         self.branch(some, several, check)?;
         self.at(several);
-        let rest = self.builder.build_and(length, self.i64(TOGETHER - 1), "rest")?;
+        let rest = self.builder.build_and(length, self.i64(n - 1), "rest")?;
         let whole = self.builder.build_int_nsw_sub(hi, rest, "whole")?;
         self.jump(top)?;
         self.at(top);
         let index = self.builder.build_load(self.i64_type(), slot, "index")?.into_int_value();
         let fetches = self.fetches;
-        for at in 0..TOGETHER {
+        for at in 0..n {
             inside(self)?;
             self.builder.build_store(slot, self.add(index, self.i64(at + 1))?)?;
-            self.fetches &= (at + 1) % 2 == 0;
+            self.fetches = fetches && at % 2 == 1;
         }
         self.fetches = fetches;
-        let next = self.add(index, self.i64(TOGETHER))?;
+        let next = self.add(index, self.i64(n))?;
         let again = self.compare(IntPredicate::NE, next, whole)?;
         self.branch(again, top, check)?;
         self.at(check);
@@ -358,5 +373,13 @@ impl<'c> Emit<'c, '_> {
         };
         self.define(value, result);
         Ok(())
+    }
+}
+
+/// Visits the statements of a term, and of how it is combined.
+fn each_term(fold: &Fold, visit: &mut dyn FnMut(&Stmt)) {
+    each_stmt(&fold.body, visit);
+    if let Combine::Block { block, .. } = &fold.combine {
+        each_stmt(block, visit);
     }
 }

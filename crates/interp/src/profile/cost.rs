@@ -51,8 +51,18 @@ impl Seen<'_> {
 }
 
 /// How a buffer is kept.
-pub(super) fn stored(id: BufferId, buffer: &Buffer, seen: &Seen<'_>) -> Stored {
-    let each = dims(buffer, seen.shape(id)).into_iter().map(|(kept, of)| match kept == of {
+pub(super) fn stored(
+    kernel: &Kernel,
+    (id, buffer): (BufferId, &Buffer),
+    seen: &Seen<'_>,
+) -> Stored {
+    let mut shape = seen.shape(id).to_vec();
+    // What only a round or a thread has was never seen.
+    if buffer.stack {
+        let vars = values(kernel, seen);
+        shape = buffer.dims.iter().map(|dim| value(&vars, &dim.extent.clone().into())).collect();
+    }
+    let each = dims(buffer, &shape).into_iter().map(|(kept, of)| match kept == of {
         true => kept.to_string(),
         false => format!("{kept} of {of}"),
     });
@@ -98,6 +108,12 @@ fn dims(buffer: &Buffer, shape: &[i64]) -> Vec<(i64, i64)> {
     each.collect()
 }
 
+/// What a bound is, with 0 for what is not known.
+fn value(vars: &HashMap<Var, i64>, bound: &MinMax) -> i64 {
+    let value = bound.eval(&|var| vars.get(&var).copied().unwrap_or(0));
+    value.ok().and_then(|n| i64::try_from(n).ok()).unwrap_or(0)
+}
+
 struct Count {
     vars: HashMap<Var, i64>,
     touched: BTreeSet<BufferId>,
@@ -106,8 +122,7 @@ struct Count {
 
 impl Count {
     fn value(&self, bound: &MinMax) -> i64 {
-        let value = bound.eval(&|var| self.vars.get(&var).copied().unwrap_or(0));
-        value.ok().and_then(|n| i64::try_from(n).ok()).unwrap_or(0)
+        value(&self.vars, bound)
     }
 
     /// The rounds of a range, whose index is then in its middle.

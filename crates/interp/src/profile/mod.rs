@@ -140,7 +140,7 @@ impl Clock {
             to.add(Part {
                 kernel: kernel.name.clone(),
                 number,
-                tensors: tensors.map(|(id, buffer)| cost::stored(id, buffer, seen)).collect(),
+                tensors: tensors.map(|of| cost::stored(kernel, of, seen)).collect(),
                 loc: loc.unwrap_or_default(),
                 calls: 1,
                 time: *time,
