@@ -19,8 +19,10 @@ use einlang_interp::native::{Ended, NativeKernel, NativeMachine, Wanted};
 use crate::jit::Linked;
 use crate::{n_compilers, share};
 
-/// What it takes to compile an instruction thoroughly, from what is emitted to machine code.
+/// What it takes to compile an instruction thoroughly, from what is emitted to machine code; more where registers
+/// have to be found for tiles.
 const PER_INSTRUCTION: Duration = Duration::from_micros(40);
+const PER_INSTRUCTION_WITH_TILES: Duration = Duration::from_micros(70);
 
 /// On how many processors a large kernel is compiled in so much less time.
 const MOST_SHARES: usize = 2;
@@ -32,10 +34,10 @@ const BUDGET: Duration = Duration::from_millis(50);
 const LEAST: Duration = Duration::from_millis(5);
 
 /// How many times slower quick code is, where its sums of products are called, and where the sums of tiles are not.
-/// The last is twice what was seen, since tiles take about twice as long as [`UNIT`] says.
+/// The last is more than what was seen, since tiles take about twice as long as [`UNIT`] says.
 const SLOWER: f64 = 4.0;
 const SLOWER_WITH_CHAINS: f64 = 1.5;
-const SLOWER_WITH_TILES: f64 = 24.0;
+const SLOWER_WITH_TILES: f64 = 12.0;
 
 /// How long thorough code takes for a unit of work, in seconds: about what the contractions of `bench` take on two
 /// threads, since whatever has more work than this is most likely one.
@@ -124,7 +126,11 @@ pub(crate) fn is_long(wanted: Wanted, size: Size) -> bool {
 
 /// What it takes to make code thoroughly.
 fn cost(size: Size) -> Duration {
-    PER_INSTRUCTION.saturating_mul(size.n_instructions.try_into().unwrap_or(u32::MAX))
+    let each = match size.sums {
+        Sums::InMemory => PER_INSTRUCTION_WITH_TILES,
+        Sums::Usual | Sums::Called => PER_INSTRUCTION,
+    };
+    each.saturating_mul(size.n_instructions.try_into().unwrap_or(u32::MAX))
 }
 
 /// How long that takes.

@@ -74,6 +74,10 @@ pub(super) const MOST_TOGETHER: i64 = 4;
 /// The vectors of states of an ensemble that go through time together.
 pub(super) const TILE_OF_STATES: i64 = 4;
 
+/// So many of them take a step at once, if it has at most so many operations.
+pub(super) const STATES_TOGETHER: u32 = 2;
+pub(super) const SHORT_STEP: usize = 128;
+
 /// A function such as an exponential, in operations.
 pub(super) const SLOW: f64 = 20.0;
 

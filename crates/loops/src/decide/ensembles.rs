@@ -9,7 +9,7 @@
 use einlang_tir::module::{Group, Module};
 use einlang_tir::order::{Form, Statement};
 
-use super::cost::{TILE_OF_STATES, VECTOR};
+use super::cost::{SHORT_STEP, STATES_TOGETHER, TILE_OF_STATES, VECTOR};
 use super::fuse::statements;
 use super::legal::group_is_legal;
 use super::windows::Observers;
@@ -31,7 +31,7 @@ pub(super) fn run_ensembles(
     if group.until.is_some() || !is_flat(inner) || of.len() > MOST_CLAUSES {
         return None;
     }
-    let mut bytes = 4;
+    let (mut bytes, mut n_ops, mut n_slow) = (4, 0, 0);
     let mut along: Vec<(Statement, Form)> = Vec::with_capacity(of.len());
     for statement in &of {
         let binding = &group.bindings[statement.binding];
@@ -40,6 +40,8 @@ pub(super) fn run_ensembles(
             return None;
         }
         bytes = bytes.max(work.bytes);
+        n_ops += work.n_ops[0];
+        n_slow += work.n_slow[0];
         let (_, form) = time.iter().find(|(s, _)| s == statement)?;
         let coefficients = match form.coefficients[..] {
             [t, 0] if t != 0 => vec![0, 1],
@@ -48,7 +50,10 @@ pub(super) fn run_ensembles(
         };
         along.push((*statement, Form { coefficients, offset: 0 }));
     }
-    let lanes = VECTOR / bytes;
+    // A step is a chain: where the registers suffice, that of another vector runs meanwhile.
+    let is_short = n_slow == 0 && n_ops <= SHORT_STEP;
+    let vectors = if is_short { STATES_TOGETHER } else { 1 };
+    let width = VECTOR / bytes;
     let points = |statement: &Statement| Nest::Points {
         statement: *statement,
         axes: vec![0, 1],
@@ -59,9 +64,9 @@ pub(super) fn run_ensembles(
         Nest::Loop { forms: forms.to_vec(), tile, role, inner }
     };
     let step = Nest::Phases(of.iter().map(points).collect());
-    let step = looped(&along, None, Role::Lane(lanes), step);
+    let step = looped(&along, None, Role::Lane(vectors * width), step);
     let steps = looped(time, None, Role::Seq, step);
-    let tile = Some(i64::from(lanes) * TILE_OF_STATES);
+    let tile = Some(i64::from(width) * TILE_OF_STATES);
     let mut changed = decided.clone();
     changed.nest = looped(&along, tile, Role::Par, steps);
     group_is_legal(module, group, &changed, observers, &module.facts()).then_some(changed)
