@@ -100,7 +100,8 @@ impl<'m> Tiling<'m> {
             self.tiled_by.is_none() && around.is_empty() && (1, 1) == (work.n_folds, work.n_long);
         let cached = if in_blocks { cached_rows_of_blocks(work.bytes) } else { CACHED_ROWS };
         let many = n_rows.is_none_or(|n| n > cached);
-        let in_blocks = in_blocks && many;
+        // A few rows that share a tile go through all terms together.
+        let in_blocks = in_blocks && n_rows.is_none_or(|n| n > most_rows);
         let blocks_outside = in_blocks && binding.axes.len() == 2;
         let mut packed = false;
         if row.is_some() || !around.is_empty() {
