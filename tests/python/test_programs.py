@@ -224,6 +224,53 @@ def test_long_products(tmp_path, elem):
             np.testing.assert_array_equal(product(a=a, b=b), a @ b, strict=True)
 
 
+@pytest.mark.parametrize("elem", ["f32", "f64", "i64"])
+@pytest.mark.parametrize("rows, lanes", [(64, 64), (13, 40), (25, 7), (12, 64), (50, 130), (1, 33)])
+def test_small_products_of_known_sizes(tmp_path, elem, rows, lanes):
+    """Results whose sizes are numbers of the program, of sums that are empty, short, long, and a block or one more."""
+    path = tmp_path / "product.ein"
+    path.write_text(
+        f"pub fn run(a: [{elem}; T, {rows}], b: [{elem}; T, {lanes}]) -> [{elem}; {rows}, {lanes}] {{\n"
+        "    let c[i, j] = sum[t](a[t, i] * b[t, j]);\n    c\n}\n"
+    )
+    kind = {"f32": np.float32, "f64": np.float64, "i64": np.int64}[elem]
+    rng = np.random.default_rng(3)
+    for options in MADE:
+        product = einlang.load(path, options=options).run
+        for terms in (0, 1, 256, 257, 384, 385, 1500):
+            # Sums of small integers are exact.
+            a, b = (rng.integers(-3, 4, (terms, n)).astype(kind) for n in (rows, lanes))
+            np.testing.assert_array_equal(product(a=a, b=b), a.T @ b, strict=True)
+
+
+@pytest.mark.parametrize("elem", ["f32", "f64"])
+def test_ensembles(tmp_path, elem):
+    """Independent recurrences with and without functions, of as many as one vector has, two have, and others."""
+    path = tmp_path / "ensemble.ein"
+    path.write_text(
+        f"pub fn run(start: [{elem}; N], steps: i32) -> [{elem}; N, 2] {{\n"
+        "    let x[0, n] = start[n];\n"
+        "    let x[t in 1..steps + 1, n in 0..N] = 0.5 * x[t - 1, n] + 1.0;\n"
+        "    let y[0, n] = start[n];\n"
+        "    let y[t in 1..steps + 1, n in 0..N] = exp(-abs(y[t - 1, n])) - 0.5;\n"
+        "    let end[n in 0..N, 0] = x[steps, n];\n"
+        "    let end[n in 0..N, 1] = y[steps, n];\n"
+        "    end\n}\n"
+    )
+    kind = {"f32": np.float32, "f64": np.float64}[elem]
+    rng = np.random.default_rng(4)
+    for options in MADE:
+        run = einlang.load(path, options=options).run
+        for n in (0, 1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100):
+            start = rng.standard_normal(n).astype(kind)
+            x, y = start.astype(np.float64), start.astype(np.float64)
+            for _ in range(20):
+                x, y = 0.5 * x + 1.0, np.exp(-np.abs(y)) - 0.5
+            got = run(start=start, steps=20)
+            assert got.shape == (n, 2) and got.dtype == kind
+            np.testing.assert_allclose(got, np.stack([x, y], axis=1), atol=20 * np.finfo(kind).eps)
+
+
 @pytest.mark.parametrize("elem", ["f32", "f64"])
 def test_convolutions(tmp_path, elem):
     """Plans along rows and along channels, for kernels that are written out and others, and for other sizes later."""
