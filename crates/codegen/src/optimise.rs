@@ -16,7 +16,7 @@ use inkwell::targets::{
 };
 use inkwell::values::FunctionValue;
 
-use crate::tiers::Quality;
+use crate::tiers::{Quality, Sums};
 
 /// What is known of this computer.
 struct Host {
@@ -65,7 +65,9 @@ pub(crate) fn rename(module: &Module<'_>, from: &str, to: &str) {
     }
 }
 
-fn machine(quality: Quality) -> Result<TargetMachine, String> {
+/// A machine that translates. Quick code is translated without a search for registers, but for sums of tiles, which
+/// would be in memory: finding theirs takes less time than such sums lose in their first run.
+fn machine(quality: Quality, sums: Sums) -> Result<TargetMachine, String> {
     let host = host()?;
     let triple = TargetMachine::get_default_triple();
     let target = Target::from_triple(&triple).map_err(|e| e.to_string())?;
@@ -73,9 +75,10 @@ fn machine(quality: Quality) -> Result<TargetMachine, String> {
         &triple,
         &host.cpu,
         &host.features,
-        match quality {
-            Quality::Quick => OptimizationLevel::None,
-            Quality::Thorough => OptimizationLevel::Default,
+        match (quality, sums) {
+            (Quality::Quick, Sums::OfTiles) => OptimizationLevel::Less,
+            (Quality::Quick, _) => OptimizationLevel::None,
+            (Quality::Thorough, _) => OptimizationLevel::Default,
         },
         RelocMode::PIC,
         CodeModel::Default,
@@ -193,7 +196,11 @@ fn improve_after_all(function: FunctionValue<'_>) {
 /// Takes away functions that are defined elsewhere or called by nobody.
 pub(crate) fn drop_others(module: &Module<'_>) -> Result<(), String> {
     let passes = "elim-avail-extern,globaldce";
-    let done = module.run_passes(passes, &machine(Quality::Quick)?, PassBuilderOptions::create());
+    let done = module.run_passes(
+        passes,
+        &machine(Quality::Quick, Sums::Usual)?,
+        PassBuilderOptions::create(),
+    );
     done.map_err(|e| e.to_string())
 }
 
@@ -220,9 +227,9 @@ fn has(module: &Module<'_>, attribute: &str) -> bool {
 pub(crate) fn object(
     module: &Module<'_>,
     sanitised: bool,
-    quality: Quality,
+    (quality, sums): (Quality, Sums),
 ) -> Result<Vec<u8>, String> {
-    let machine = machine(quality)?;
+    let machine = machine(quality, sums)?;
     // Before other passes, which take for granted that no access is outside.
     if sanitised {
         sanitise(module, &machine)?;
@@ -234,7 +241,7 @@ pub(crate) fn object(
 
 /// The text of a module in a form.
 pub(crate) fn show(module: &Module<'_>, form: CodeForm) -> Result<String, String> {
-    let machine = machine(Quality::Thorough)?;
+    let machine = machine(Quality::Thorough, Sums::Usual)?;
     if form == CodeForm::Emitted {
         return Ok(module.print_to_string().to_string());
     }
@@ -245,4 +252,45 @@ pub(crate) fn show(module: &Module<'_>, form: CodeForm) -> Result<String, String
     let buffer = machine.write_to_memory_buffer(module, FileType::Assembly);
     let buffer = buffer.map_err(|e| e.to_string())?;
     Ok(String::from_utf8_lossy(buffer.as_slice()).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use inkwell::memory_buffer::MemoryBuffer;
+
+    use super::*;
+
+    /// A sum that goes around a loop.
+    const SUM: &str = "define double @sum(ptr %of, i64 %n) {
+entry:
+  br label %top
+top:
+  %at = phi i64 [ 0, %entry ], [ %next, %top ]
+  %sum = phi double [ 0.0, %entry ], [ %more, %top ]
+  %place = getelementptr double, ptr %of, i64 %at
+  %term = load double, ptr %place
+  %more = fadd double %sum, %term
+  %next = add i64 %at, 1
+  %again = icmp slt i64 %next, %n
+  br i1 %again, label %top, label %end
+end:
+  ret double %more
+}
+\0";
+
+    fn size(quality: Quality, sums: Sums) -> usize {
+        let context = Context::create();
+        let text = MemoryBuffer::create_from_memory_range_copy(SUM.as_bytes(), "sum");
+        let module = context.create_module_from_ir(text).expect("it parses");
+        object(&module, false, (quality, sums)).expect("it compiles").len()
+    }
+
+    #[test]
+    fn quick_code_keeps_sums_of_tiles_in_registers() {
+        let (usual, tiles) =
+            (size(Quality::Quick, Sums::Usual), size(Quality::Quick, Sums::OfTiles));
+        assert!(tiles < usual, "{tiles} bytes instead of {usual}");
+        let thorough = [Sums::Usual, Sums::OfTiles].map(|sums| size(Quality::Thorough, sums));
+        assert_eq!(thorough[0], thorough[1], "it always does");
+    }
 }

@@ -8,7 +8,6 @@ use std::thread;
 
 use einlang_loops::ir::Kernel;
 use inkwell::context::Context;
-use inkwell::module::Module;
 
 use crate::emit::{self, Emitted};
 use crate::jit::ENTRY;
@@ -92,10 +91,10 @@ impl Task<'_> {
                 helped.push((share, thread));
             }
             let mut codes = vec![match others.is_empty() {
-                true => optimise::object(&emitted.module, self.sanitised, quality)?,
+                true => optimise::object(&emitted.module, self.sanitised, (quality, emitted.sums))?,
                 false => {
                     let share = Share { names: first.clone(), name, quality };
-                    self.own(&emitted.module, &share, true)?
+                    self.own(&emitted, &share, true)?
                 }
             }];
             for (share, thread) in helped {
@@ -148,15 +147,16 @@ impl Task<'_> {
             emitted.and_then(|emitted| self.emitted_as(&context, forms, emitted, share.quality));
         Some(emitted.and_then(|emitted| {
             optimise::rename(&emitted.module, ENTRY, &share.name);
-            self.own(&emitted.module, &share, false)
+            self.own(&emitted, &share, false)
         }))
     }
 
-    /// The object of a share of a module.
-    fn own(&self, module: &Module<'_>, share: &Share, is_first: bool) -> Result<Vec<u8>, String> {
+    /// The object of a share of what was emitted.
+    fn own(&self, emitted: &Emitted<'_>, share: &Share, is_first: bool) -> Result<Vec<u8>, String> {
+        let module = &emitted.module;
         share::keep(module, &share.names, is_first, &share.name);
         optimise::drop_others(module)?;
-        optimise::object(module, self.sanitised, share.quality)
+        optimise::object(module, self.sanitised, (share.quality, emitted.sums))
     }
 }
 

@@ -37,7 +37,7 @@ const LEAST: Duration = Duration::from_millis(5);
 /// The last is more than what was seen, since tiles take about twice as long as [`UNIT`] says.
 const SLOWER: f64 = 4.0;
 const SLOWER_WITH_CHAINS: f64 = 1.5;
-const SLOWER_WITH_TILES: f64 = 12.0;
+const SLOWER_WITH_TILES: f64 = 6.0;
 
 /// How long thorough code takes for a unit of work, in seconds: about what the contractions of `bench` take on two
 /// threads, since whatever has more work than this is most likely one.
@@ -80,13 +80,13 @@ pub(crate) enum Sums {
     Usual,
     /// Those of products are called.
     Called,
-    /// Those of tiles are not called, and what other code keeps in registers is in memory.
-    InMemory,
+    /// Those of tiles are not called.
+    OfTiles,
 }
 
 impl Sums {
     const NAMES: [(Sums, &str); 3] =
-        [(Sums::Usual, "usual"), (Sums::Called, "called"), (Sums::InMemory, "memory")];
+        [(Sums::Usual, "usual"), (Sums::Called, "called"), (Sums::OfTiles, "tiles")];
 
     pub(crate) fn name(self) -> &'static str {
         Sums::NAMES.into_iter().find(|(sums, _)| *sums == self).map_or("usual", |(_, name)| name)
@@ -127,7 +127,7 @@ pub(crate) fn is_long(wanted: Wanted, size: Size) -> bool {
 /// What it takes to make code thoroughly.
 fn cost(size: Size) -> Duration {
     let each = match size.sums {
-        Sums::InMemory => PER_INSTRUCTION_WITH_TILES,
+        Sums::OfTiles => PER_INSTRUCTION_WITH_TILES,
         Sums::Usual | Sums::Called => PER_INSTRUCTION,
     };
     each.saturating_mul(size.n_instructions.try_into().unwrap_or(u32::MAX))
@@ -146,7 +146,7 @@ fn lost(work: f64, size: Size) -> Duration {
     let slower = match size.sums {
         Sums::Usual => SLOWER,
         Sums::Called => SLOWER_WITH_CHAINS,
-        Sums::InMemory => SLOWER_WITH_TILES,
+        Sums::OfTiles => SLOWER_WITH_TILES,
     };
     let seconds = work.max(0.0) * UNIT * (slower - 1.0);
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
@@ -362,12 +362,11 @@ mod tests {
         assert_eq!(budget.choose(sized(100_000), with(Some(cost * 1.1))), Quality::Thorough);
         let calls = Size { sums: Sums::Called, ..sized(100_000) };
         assert_eq!(budget.choose(calls, with(Some(cost * 1.1))), Quality::Quick, "it loses less");
-        let tiles = Size { sums: Sums::InMemory, ..sized(100_000) };
-        assert_eq!(
-            budget.choose(tiles, with(Some(cost * 0.9))),
-            Quality::Thorough,
-            "it loses more"
-        );
+        let tiles = Size { sums: Sums::OfTiles, ..sized(100_000) };
+        let cost = wait(tiles).as_secs_f64() / UNIT / (SLOWER_WITH_TILES - 1.0);
+        assert!(wait(tiles) > wait(sized(100_000)), "registers are looked for longer");
+        assert_eq!(budget.choose(tiles, with(Some(cost * 0.9))), Quality::Quick);
+        assert_eq!(budget.choose(tiles, with(Some(cost * 1.1))), Quality::Thorough);
         assert_eq!(budget.choose(sized(100_000), with(Some(f64::INFINITY))), Quality::Thorough);
         assert_eq!(budget.choose(sized(100_000), with(None)), Quality::Thorough, "it may be much");
         let later = Wanted { is_bounded: true, ..Wanted::default() };

@@ -50,3 +50,19 @@ fn lines_are_profiled() {
     let other = sandbox.einlang(&["profile", "p.ein", "--backend", "interp"]).ends_with(2);
     assert!(other.stderr.contains("only machine code is profiled"), "{}", other.stderr);
 }
+
+#[test]
+fn tensors_of_a_round_are_profiled_with_their_extents() {
+    let program = "input n: i32 = 50;
+let x[i in 0..n, j in 0..n] = (i * j % 7) as f32;
+let top[i] = max[j](x[i, j]);
+let e[i, j] = exp(x[i, j] - top[i]);
+let all[i] = sum[j](e[i, j]);
+let y[i, j] = e[i, j] / all[i];
+";
+    let sandbox = Sandbox::with("p.ein", program);
+    if cfg!(feature = "native") {
+        let said = sandbox.einlang(&["profile", "p.ein", "--outputs", "y"]).ends_with(0).stdout;
+        assert!(said.contains("`top` [1 of 50], `e` [1 of 50 x 50]"), "{said}");
+    }
+}

@@ -63,7 +63,7 @@ impl Spared {
     pub(super) fn sums(&self) -> Sums {
         match (self.has_chains, self.has_tiles) {
             (true, _) => Sums::Called,
-            (false, true) => Sums::InMemory,
+            (false, true) => Sums::OfTiles,
             (false, false) => Sums::Usual,
         }
     }
