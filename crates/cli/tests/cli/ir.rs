@@ -156,19 +156,25 @@ fn panels_are_fetched_once() {
     if !cfg!(feature = "native") {
         return;
     }
-    let sandbox = Sandbox::with(
-        "panels.ein",
-        "let a[i in 0..200, t in 0..300] = (t * i % 7) as f32;
-         let b[j in 0..300, t in 0..300] = (t + j) as f32;
-         let product[i, j] = sum[t](a[i, t] * b[j, t]);
-         print(product[3, 4]);\n",
-    );
-    let text = sandbox.einlang(&["ir", "panels.ein", "--after", "llvm"]).ends_with(0).stdout;
-    // Tiles of twelve rows, of four, and of one; in the first two a round has two terms, and there may be one more.
-    let is_kept_inside = |line: &&str| line.contains("%next") && line.contains("= select i1");
-    assert_eq!(text.lines().filter(is_kept_inside).count(), 5, "{text}");
-    // And what a tile of twelve rows stores to: two lines of each.
-    assert_eq!(text.matches("call void @llvm.prefetch").count(), 5 + 2 * 12, "{text}");
+    let fetches = |n_lanes: usize, n_terms: usize| {
+        let text = format!(
+            "let a[i in 0..200, t in 0..{n_terms}] = (t * i % 7) as f32;
+             let b[j in 0..{n_lanes}, t in 0..{n_terms}] = (t + j) as f32;
+             let product[i, j] = sum[t](a[i, t] * b[j, t]);
+             print(product[3, 4]);\n"
+        );
+        let sandbox = Sandbox::with("panels.ein", &text);
+        let text = sandbox.einlang(&["ir", "panels.ein", "--after", "llvm"]).ends_with(0).stdout;
+        let is_kept_inside = |line: &&str| line.contains("%next") && line.contains("= select i1");
+        let n_ahead = text.lines().filter(is_kept_inside).count();
+        // And what a tile of twelve rows stores to: two lines of each.
+        assert_eq!(text.matches("call void @llvm.prefetch").count(), n_ahead + 2 * 12, "{text}");
+        n_ahead
+    };
+    // Tiles of twelve rows, of four, and of one, each with one term in a round.
+    assert_eq!(fetches(300, 300), 3);
+    // Rows in panels: the first two tiles have four terms in a round, of which two fetch, or one.
+    assert_eq!(fetches(1031, 1000), 2 * 3 + 1);
 }
 
 #[test]
