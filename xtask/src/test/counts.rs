@@ -14,11 +14,13 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Adds what the closing lines of this output say.
+    /// Adds what the closing lines of this output say. What a test that failed printed is indented, and counted by
+    /// the line that closes the whole.
     pub(crate) fn add(&mut self, output: &str) {
-        let closing =
-            |line: &&str| line.starts_with("test result:") || line.starts_with("Summary [");
-        for line in output.lines().map(str::trim_start).filter(closing) {
+        let closing = |line: &&str| {
+            line.starts_with("test result:") || line.trim_start().starts_with("Summary [")
+        };
+        for line in output.lines().filter(closing) {
             self.add_line(line);
         }
     }
@@ -77,6 +79,12 @@ mod tests {
     fn reads_the_summary_of_nextest() {
         let line = "     Summary [   0.2s] 10 tests run: 8 passed (1 slow), 1 failed, 1 timed out, 0 skipped";
         assert_eq!(counted(line), "8 passed, 2 failed");
+        let inner = "    test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured";
+        assert_eq!(
+            counted(&format!("{inner}\n{line}")),
+            "8 passed, 2 failed",
+            "it is counted once"
+        );
     }
 
     #[test]
