@@ -224,6 +224,31 @@ def test_long_products(tmp_path, elem):
             np.testing.assert_array_equal(product(a=a, b=b), a @ b, strict=True)
 
 
+@pytest.mark.parametrize("elem", ["f32", "f64"])
+@pytest.mark.parametrize("term", ["sum[k](abs(a[i, k] - b[k, j]))", "min[k](a[i, k] + b[k, j])"])
+def test_long_sums_of_other_operations(tmp_path, elem, term):
+    """Tiles that quick code cannot call: right, and the same bits in quick and thorough code."""
+    path = tmp_path / "distance.ein"
+    path.write_text(
+        f"pub fn run(a: [{elem}; M, K], b: [{elem}; K, N]) -> [{elem}; M, N] {{\n"
+        f"    let c[i, j] = {term};\n    c\n}}\n"
+    )
+    kind = {"f32": np.float32, "f64": np.float64}[elem]
+    rng = np.random.default_rng(5)
+    made = [einlang.load(path, options=options).run for options in MADE]
+    extents = [(0, 5, 1031), (1, 1, 1), (13, 301, 1031), (25, 770, 1030), (80, 387, 1033), (97, 769, 33), (5, 7, 0)]
+    for m, k, n in extents:
+        a, b = (rng.standard_normal(shape).astype(kind) for shape in ((m, k), (k, n)))
+        expected = np.empty((m, n))
+        for i, row in enumerate(a.astype(np.float64)[:, :, None]):
+            expected[i] = np.abs(row - b).sum(axis=0) if term.startswith("sum") else (row + b).min(axis=0)
+        thorough, quick, bytecode = (run(a=a, b=b) for run in made)
+        assert thorough.shape == (m, n) and thorough.dtype == kind
+        assert thorough.tobytes() == quick.tobytes()
+        for got in (thorough, bytecode):
+            np.testing.assert_allclose(got, expected, rtol=100 * np.finfo(kind).eps)
+
+
 @pytest.mark.parametrize("elem", ["f32", "f64", "i64"])
 @pytest.mark.parametrize("rows, lanes", [(64, 64), (13, 40), (25, 7), (12, 64), (50, 130), (1, 33)])
 def test_small_products_of_known_sizes(tmp_path, elem, rows, lanes):

@@ -156,11 +156,11 @@ fn panels_are_fetched_once() {
     if !cfg!(feature = "native") {
         return;
     }
-    let fetches = |n_lanes: usize, n_terms: usize| {
+    let fetches = |n_lanes: usize, n_terms: usize, term: &str| {
         let text = format!(
             "let a[i in 0..200, t in 0..{n_terms}] = (t * i % 7) as f32;
              let b[j in 0..{n_lanes}, t in 0..{n_terms}] = (t + j) as f32;
-             let product[i, j] = sum[t](a[i, t] * b[j, t]);
+             let product[i, j] = sum[t]({term});
              print(product[3, 4]);\n"
         );
         let sandbox = Sandbox::with("panels.ein", &text);
@@ -172,9 +172,12 @@ fn panels_are_fetched_once() {
         n_ahead
     };
     // Tiles of twelve rows, of four, and of one, each with one term in a round.
-    assert_eq!(fetches(300, 300), 3);
+    let product = "a[i, t] * b[j, t]";
+    assert_eq!(fetches(300, 300, product), 3);
     // Rows in panels: the first two tiles have four terms in a round, of which two fetch, or one.
-    assert_eq!(fetches(1031, 1000), 2 * 3 + 1);
+    assert_eq!(fetches(1031, 1000, product), 2 * 3 + 1);
+    // Two terms of several operations.
+    assert_eq!(fetches(1031, 1000, "abs(a[i, t] - b[j, t])"), 2 * 2 + 1);
 }
 
 #[test]
