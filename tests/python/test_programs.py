@@ -225,9 +225,19 @@ def test_long_products(tmp_path, elem):
 
 
 @pytest.mark.parametrize("elem", ["f32", "f64"])
-@pytest.mark.parametrize("term", ["sum[k](abs(a[i, k] - b[k, j]))", "min[k](a[i, k] + b[k, j])"])
-def test_long_sums_of_other_operations(tmp_path, elem, term):
-    """Tiles that quick code cannot call: right, and the same bits in quick and thorough code."""
+@pytest.mark.parametrize(
+    "term, reference",
+    [
+        ("sum[k](abs(a[i, k] - b[k, j]))", lambda row, b: np.abs(row - b).sum(axis=0)),
+        ("sum[k]((a[i, k] - b[k, j]) ** 2)", lambda row, b: ((row - b) ** 2).sum(axis=0)),
+        ("sum[k]((b[k, j] - a[i, k]) * (b[k, j] - a[i, k]))", lambda row, b: ((row - b) ** 2).sum(axis=0)),
+        ("min[k](a[i, k] + b[k, j])", lambda row, b: (row + b).min(axis=0)),
+        ("max[k](b[k, j] + a[i, k])", lambda row, b: (row + b).max(axis=0)),
+        ("max[k](b[k, j] * a[i, k])", lambda row, b: (row * b).max(axis=0)),
+    ],
+)
+def test_long_sums_of_other_operations(tmp_path, elem, term, reference):
+    """Tiles of distances and extremes, most of which quick code calls: right, and the same bits in all code."""
     path = tmp_path / "distance.ein"
     path.write_text(
         f"pub fn run(a: [{elem}; M, K], b: [{elem}; K, N]) -> [{elem}; M, N] {{\n"
@@ -241,7 +251,7 @@ def test_long_sums_of_other_operations(tmp_path, elem, term):
         a, b = (rng.standard_normal(shape).astype(kind) for shape in ((m, k), (k, n)))
         expected = np.empty((m, n))
         for i, row in enumerate(a.astype(np.float64)[:, :, None]):
-            expected[i] = np.abs(row - b).sum(axis=0) if term.startswith("sum") else (row + b).min(axis=0)
+            expected[i] = reference(row, b)
         thorough, quick, bytecode = (run(a=a, b=b) for run in made)
         assert thorough.shape == (m, n) and thorough.dtype == kind
         assert thorough.tobytes() == quick.tobytes()

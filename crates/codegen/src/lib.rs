@@ -2,7 +2,7 @@
 //!
 //! | module | owns |
 //! |---|---|
-//! | `chains` | sums of products that need no compiling |
+//! | `chains` | sums in tiles that need no compiling |
 //! | `emit` | from loop IR to LLVM IR |
 //! | `math` | elementary functions as formulas |
 //! | `optimise` | the host's target, passes, objects |

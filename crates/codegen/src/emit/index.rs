@@ -91,30 +91,6 @@ impl<'c> Emit<'c, '_> {
         Ok(sum)
     }
 
-    /// A quotient or remainder by a positive constant.
-    fn divide(&self, op: DivOp, number: IntValue<'c>, by: i64) -> Result<IntValue<'c>> {
-        let by = self.i64(by.max(1));
-        let rest = self.builder.build_int_signed_rem(number, by, "rest")?;
-        if op == DivOp::TruncRem {
-            return Ok(rest);
-        }
-        let quotient = self.builder.build_int_signed_div(number, by, "quotient")?;
-        if op == DivOp::TruncDiv {
-            return Ok(quotient);
-        }
-        let below = self.compare(IntPredicate::SLT, rest, self.i64(0))?;
-        Ok(match op {
-            DivOp::FloorDiv => {
-                let less = self.builder.build_int_s_extend(below, self.i64_type(), "less")?;
-                self.add(quotient, less)?
-            }
-            _ => {
-                let up = self.add(rest, by)?;
-                self.builder.build_select(below, up, rest, "rest")?.into_int_value()
-            }
-        })
-    }
-
     /// The value of a bound.
     pub(super) fn bound(&self, bound: &MinMax) -> Result<IntValue<'c>> {
         let (list, how) = match bound {

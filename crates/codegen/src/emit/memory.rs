@@ -455,8 +455,7 @@ impl<'c> Emit<'c, '_> {
                 continue;
             }
             if let Layout::Mod(width) = of.dims[axis].layout {
-                // Points of a tensor are never negative.
-                index = self.builder.build_int_unsigned_rem(index, self.i64(width), "ring")?;
+                index = self.ring(index, width)?;
             }
             let part = match Some(axis) == unit {
                 true => index,

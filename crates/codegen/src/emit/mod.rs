@@ -7,7 +7,7 @@
 //! | file | owns |
 //! |---|---|
 //! | `stmt.rs` | statements, branches, loops |
-//! | `index.rs` | index expressions, bounds, conditions on indices |
+//! | `index.rs`, `divide.rs` | index expressions, bounds, conditions on indices; quotients by constants |
 //! | `memory.rs`, `own.rs`, `rows.rs`, `scopes.rs` | buffers: where they lie, addresses, tests; memory of one thread; rows apart; that they never meet |
 //! | `op.rs`, `cast.rs`, `narrow.rs` | scalar operations, conversions, narrow floats |
 //! | `powers.rs` | powers by products and roots |
@@ -22,6 +22,7 @@
 //! | `service.rs` | calls of the surroundings |
 
 mod cast;
+mod divide;
 mod estimate;
 mod fold;
 mod index;

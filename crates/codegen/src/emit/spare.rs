@@ -1,7 +1,7 @@
 //! What is not written out where code is made quickly.
 //!
-//! Rounds of loops that go together are no copies (`jam_rounds`), lanes are emitted once, with a mask, and sums of
-//! products are called. A large kernel has only the shortest of its loops written out and calls what stores lanes that lie apart. All of that is less to
+//! Rounds of loops that go together are no copies (`jam_rounds`), lanes are emitted once, with a mask, and sums in
+//! tiles are called. A large kernel has only the shortest of its loops written out and calls what stores lanes that lie apart. All of that is less to
 //! translate, and code that keeps in memory what lives longer than a block gains little by it. How much more thorough
 //! code would be is counted, since its size decides which of the two comes first.
 //!
@@ -28,6 +28,8 @@ pub(super) struct Spared {
     pub(super) calls_scatters: bool,
     /// Whether lanes have masks even where they fill whole vectors, so that they are emitted once.
     pub(super) masks_all: bool,
+    /// Whether quotients by constants are products: otherwise LLVM makes them so.
+    pub(super) multiplies: bool,
     /// Whether some sum was called.
     pub(super) has_chains: bool,
     /// Whether rounds would go together, so that other code has tiles.
@@ -45,6 +47,7 @@ impl Spared {
             most_statements: if is_quick && is_large { FEW_STATEMENTS } else { MOST_STATEMENTS },
             calls_scatters: is_quick && is_large,
             masks_all: is_quick,
+            multiplies: is_quick,
             has_chains: false,
             has_tiles: n_statements > 0,
             n_instructions: PER_STATEMENT * n_statements,

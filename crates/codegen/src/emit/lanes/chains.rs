@@ -1,7 +1,8 @@
-//! Sums of products in tiles that are called instead of written out, in code that is made quickly.
+//! Sums in tiles that are called instead of written out, in code that is made quickly.
 //!
-//! What is called adds up whole chains (`crate::chains`). Code tells it where rows, lanes and states lie and how
-//! far apart terms are. A fold whose states do not depend on each other is one call for each load of lanes.
+//! What is called adds up whole chains (`crate::chains`), of products, of distances or of their squares, or finds the
+//! least or the greatest of sums. Code tells it where rows, lanes and states lie and how far apart terms are along
+//! each index. A fold whose states do not depend on each other is one call for each load of lanes.
 
 use einlang_index::{Quasi, Var};
 use einlang_loops::ir::{
@@ -14,7 +15,7 @@ use inkwell::values::{IntValue, PointerValue};
 use rustc_hash::FxHashMap as HashMap;
 
 use super::memory::Position;
-use crate::chains::{MOST_VECTORS, VECTOR_BITS, WORDS};
+use crate::chains::{MOST_LEVELS, MOST_VECTORS, Term, VECTOR_BITS, WORDS};
 use crate::emit::{Emit, Result};
 use crate::frame::Field;
 use crate::optimise::has_masks;
@@ -38,9 +39,14 @@ enum Is<'k> {
     Index(&'k Quasi),
     /// Whether an index is not negative.
     Counts(&'k Quasi),
-    /// A product that is added to a state, if an index is not negative.
-    Sum {
-        factors: [Load<'k>; 2],
+    Sum([Load<'k>; 2]),
+    Difference([Load<'k>; 2]),
+    Distance([Load<'k>; 2]),
+    Square([Load<'k>; 2]),
+    /// A state after a term, which may count only if an index is not negative.
+    After {
+        term: Term,
+        of: [Load<'k>; 2],
         state: usize,
         counts: Option<&'k Quasi>,
     },
@@ -48,20 +54,17 @@ enum Is<'k> {
 
 /// Sums with lanes in common.
 pub(super) struct Group<'k> {
+    term: Term,
     pub(super) lanes: Load<'k>,
     pub(super) counts: Option<&'k Quasi>,
     /// What is the same for all lanes, and the number of the state.
     pub(super) rows: Vec<(Load<'k>, usize)>,
 }
 
-/// The terms of a fold: the index that goes through them and how many there are, the same of the loop around, and how
-/// many there are in all.
-#[derive(Clone, Copy)]
+/// The terms of a fold: its indices, the innermost one first, and how many values each has, and how many terms there
+/// are in all.
 pub(super) struct Terms<'c> {
-    term: Var,
-    n_terms: IntValue<'c>,
-    round: Option<Var>,
-    n_rounds: IntValue<'c>,
+    levels: Vec<(Var, IntValue<'c>)>,
     pub(super) n: IntValue<'c>,
 }
 
@@ -89,9 +92,11 @@ impl<'c> Emit<'c, '_> {
 
     /// Takes note that a fold is added up by calls.
     pub(super) fn note_chains(&mut self, fold: &Fold) {
-        if let Combine::Block { block, .. } = &fold.combine {
-            self.spared.note_chain(block.stmts.len(), self.n_terms(fold));
-        }
+        let n_statements = match &fold.combine {
+            Combine::Block { block, .. } => block.stmts.len(),
+            Combine::Op(_) | Combine::Pairs(_) => fold.body.stmts.len() + 1,
+        };
+        self.spared.note_chain(n_statements, self.n_terms(fold));
     }
 
     /// Sets the indices of a fold to its first term.
@@ -106,22 +111,21 @@ impl<'c> Emit<'c, '_> {
             let n = self.builder.build_int_nsw_sub(hi, lo, "terms")?;
             counts.push((range.var, n));
         }
-        let (term, n_terms) = counts[counts.len() - 1];
-        let (round, n_rounds) = match counts[..] {
-            [around, _] => (Some(around.0), around.1),
-            _ => (None, self.i64(1)),
-        };
-        let n = match round {
-            // Neither number is negative then.
-            Some(_) => {
-                let some = |n| self.compare(IntPredicate::SGT, n, self.i64(0));
-                let both = self.builder.build_and(some(n_rounds)?, some(n_terms)?, "some")?;
-                let n = self.mul(n_rounds, n_terms)?;
-                self.builder.build_select(both, n, self.i64(0), "terms")?.into_int_value()
+        counts.reverse();
+        let n = match counts[..] {
+            [(_, n)] => n,
+            _ => {
+                // None of the numbers is negative then.
+                let (mut some, mut all) = (self.context.bool_type().const_all_ones(), self.i64(1));
+                for (_, n) in &counts {
+                    let is_some = self.compare(IntPredicate::SGT, *n, self.i64(0))?;
+                    some = self.builder.build_and(some, is_some, "some")?;
+                    all = self.mul(all, *n)?;
+                }
+                self.builder.build_select(some, all, self.i64(0), "terms")?.into_int_value()
             }
-            None => n_terms,
         };
-        Ok(Terms { term, n_terms, round, n_rounds, n })
+        Ok(Terms { levels: counts, n })
     }
 
     /// The sums of a fold by their lanes, if it is nothing but chains; one call serves so many rounds.
@@ -132,21 +136,18 @@ impl<'c> Emit<'c, '_> {
     ) -> Option<Vec<Group<'k>>> {
         let lanes =
             self.lanes.as_ref().filter(|lanes| self.spared.calls_chains && !lanes.divided)?;
-        // At most one loop around that of the terms, of which that does not depend.
-        let (range, around) = match &fold.ranges[..] {
-            [range] => (range, None),
-            [around, range] if !mentions(range, around.var) => (range, Some(around)),
-            _ => return None,
-        };
-        let Combine::Block { left, right, block } = &fold.combine else { return None };
+        // Loops of which none depends on another one.
+        let ranges = &fold.ranges[..];
+        let apart = |range: &Range| ranges.iter().all(|other| !mentions(range, other.var));
+        if !(1..=MOST_LEVELS).contains(&ranges.len()) || !ranges.iter().all(apart) {
+            return None;
+        }
         let plain = fold.within.is_none()
             && fold.guard.is_none()
             && fold.resume.is_none()
             && fold.key.is_none()
-            && fold.body.stmts.is_empty()
-            && right.is_empty()
             && matches!(fold.start, FoldStart::From(_))
-            && fold.ranges.iter().all(|range| !range.down)
+            && ranges.iter().all(|range| !range.down)
             && self
                 .n_terms(fold)
                 .is_none_or(|n| n * fold.results.len() * n_rounds >= LEAST_PRODUCTS);
@@ -159,43 +160,35 @@ impl<'c> Emit<'c, '_> {
         if !plain || !fits || !has_masks() {
             return None;
         }
-        let mut known: HashMap<u32, Is<'k>> =
-            left.iter().enumerate().map(|(at, value)| (value.number, Is::State(at))).collect();
-        for stmt in &block.stmts {
-            let (number, is) = value_of(stmt, &known)?;
-            known.insert(number, is);
-        }
         let mut groups: Vec<Group<'k>> = Vec::new();
-        for (at, result) in block.results.iter().enumerate() {
-            let Is::Sum { factors, state, counts } = is(result, &known)? else { return None };
-            let [row, lanes] = match self.is_same(factors[0]) {
-                true => factors,
-                false => [factors[1], factors[0]],
+        for (at, is) in states_after(fold)?.into_iter().enumerate() {
+            let Is::After { term, of, state, counts } = is else { return None };
+            let [row, lanes] = match self.is_same(of[0]) {
+                true => of,
+                false => [of[1], of[0]],
             };
             let sound = state == at
                 && self.is_same(row)
                 && !self.is_same(lanes)
-                && counts.is_none_or(|index| around.is_none() && self.moves_down(index, range.var))
+                && counts.is_none_or(|index| match ranges {
+                    [range] => self.moves_down(index, range.var),
+                    _ => false,
+                })
                 && self.kernel.buffers[row.buffer.0 as usize].elem == elem
                 && self.kernel.buffers[lanes.buffer.0 as usize].elem == elem;
-            self.steps_of(row, range.var).filter(|_| sound)?;
-            self.steps_of(lanes, range.var)?;
-            if let Some(around) = around {
-                self.steps_of(row, around.var)?;
-                self.steps_of(lanes, around.var)?;
-            }
-            let both = |load| {
-                let around = around.map(|around| self.steps_of(load, around.var));
-                (self.steps_of(load, range.var), around)
+            let steps = |load| -> Option<Vec<_>> {
+                ranges.iter().map(|range| self.steps_of(load, range.var)).collect()
             };
+            let steps_of_row = steps(row).filter(|_| sound)?;
+            steps(lanes)?;
             let same = |group: &&mut Group<'k>| group.lanes.number == lanes.number;
             match groups.iter_mut().find(same) {
-                None => groups.push(Group { lanes, counts, rows: vec![(row, at)] }),
+                None => groups.push(Group { term, lanes, counts, rows: vec![(row, at)] }),
                 Some(group) => {
                     let (first, _) = group.rows[0];
                     let alike = first.buffer == row.buffer
-                        && both(first) == both(row)
-                        && group.counts == counts;
+                        && steps(first).as_ref() == Some(&steps_of_row)
+                        && (group.term, group.counts) == (term, counts);
                     alike.then(|| group.rows.push((row, at)))?;
                 }
             }
@@ -298,12 +291,6 @@ impl<'c> Emit<'c, '_> {
         let bits = self.kernel.buffers[group.lanes.buffer.0 as usize].elem.bits();
         let n_vectors = self.n_lanes().unwrap_or(1) * bits / VECTOR_BITS;
         let (row, _) = group.rows[0];
-        let Terms { term, n_terms, round, n_rounds, .. } = *terms;
-        let between_rounds = |load| match round {
-            Some(round) => self.bytes_between(load, round),
-            None => Ok(self.i64(0)),
-        };
-        let (round_rows, round_lanes) = (between_rounds(row)?, between_rounds(group.lanes)?);
         let first = match group.counts {
             Some(index) => {
                 let first = self.quasi(index)?;
@@ -311,21 +298,25 @@ impl<'c> Emit<'c, '_> {
             }
             None => self.i64(0),
         };
-        let all = [
+        let mut all = vec![
             self.i64(i64::from(bits)),
+            self.i64(group.term as i64),
             self.i64(i64::from(n_vectors)),
             n_rows,
-            n_terms,
-            self.bytes_between(row, term)?,
             self.address(lanes)?,
-            self.bytes_between(group.lanes, term)?,
-            n_rounds,
-            round_rows,
-            round_lanes,
             self.bits_of_mask(group.lanes)?,
             self.i64(i64::from(group.counts.is_some())),
             first,
         ];
+        for (var, n) in &terms.levels {
+            all.extend([
+                *n,
+                self.bytes_between(row, *var)?,
+                self.bytes_between(group.lanes, *var)?,
+            ]);
+        }
+        let once = [1, 0, 0].map(|word| self.i64(word));
+        all.extend(once.into_iter().cycle().take((WORDS as usize) - all.len()));
         for (at, word) in all.into_iter().enumerate() {
             let place = self.word(words, at as u64)?;
             self.builder.build_store(place, word)?;
@@ -362,6 +353,36 @@ fn mentions(range: &Range, var: Var) -> bool {
     found
 }
 
+/// The states of a fold after a term, if that is nothing but terms of chains.
+fn states_after(fold: &Fold) -> Option<Vec<Is<'_>>> {
+    let mut known = HashMap::default();
+    match &fold.combine {
+        Combine::Block { left, right, block } if right.is_empty() && fold.body.stmts.is_empty() => {
+            let states = left.iter().enumerate();
+            known.extend(states.map(|(at, value)| (value.number, Is::State(at))));
+            learn_all(&block.stmts, &mut known)?;
+            block.results.iter().map(|result| is(result, &known)).collect()
+        }
+        Combine::Op(op @ (Op::Min | Op::Max)) => {
+            learn_all(&fold.body.stmts, &mut known)?;
+            let [result] = &fold.body.results[..] else { return None };
+            let Is::Sum(of) = is(result, &known)? else { return None };
+            let term = if *op == Op::Min { Term::Least } else { Term::Greatest };
+            Some(vec![Is::After { term, of, state: 0, counts: None }])
+        }
+        Combine::Block { .. } | Combine::Op(_) | Combine::Pairs(_) => None,
+    }
+}
+
+/// What the values of statements are, if all of them may be parts of a chain.
+fn learn_all<'k>(stmts: &'k [Stmt], known: &mut HashMap<u32, Is<'k>>) -> Option<()> {
+    for stmt in stmts {
+        let (number, is) = value_of(stmt, known)?;
+        known.insert(number, is);
+    }
+    Some(())
+}
+
 fn is<'k>(operand: &Operand, known: &HashMap<u32, Is<'k>>) -> Option<Is<'k>> {
     match operand {
         Operand::Value(value) => known.get(&value.number).copied(),
@@ -377,16 +398,47 @@ fn value_of<'k>(stmt: &'k Stmt, known: &HashMap<u32, Is<'k>>) -> Option<(u32, Is
             Some((number, Is::Load(Load { number, buffer, at })))
         }
         Stmt::Index { result, expr } => Some((result.number, Is::Index(expr))),
-        Stmt::Op { result, op, args, .. } => Some((result.number, applied(*op, args, known)?)),
+        Stmt::Op { result, op, args, site: None } => {
+            Some((result.number, applied(*op, args, known)?))
+        }
         _ => None,
     }
 }
 
 fn applied<'k>(op: Op, args: &'k [Operand], known: &HashMap<u32, Is<'k>>) -> Option<Is<'k>> {
     match (op, args) {
+        (Op::Add, [x, y]) => match (is(x, known)?, is(y, known)?) {
+            (Is::Load(x), Is::Load(y)) => Some(Is::Sum([x, y])),
+            (Is::Distance(of), Is::State(state)) | (Is::State(state), Is::Distance(of)) => {
+                Some(Is::After { term: Term::Distance, of, state, counts: None })
+            }
+            (Is::Square(of), Is::State(state)) | (Is::State(state), Is::Square(of)) => {
+                Some(Is::After { term: Term::Square, of, state, counts: None })
+            }
+            _ => None,
+        },
+        (Op::Sub, [x, y]) => match (is(x, known)?, is(y, known)?) {
+            (Is::Load(x), Is::Load(y)) => Some(Is::Difference([x, y])),
+            _ => None,
+        },
+        (Op::Powi, [x, Operand::Const(two)]) if two.elem() == Elem::I32 && two.bits() == 2 => {
+            match is(x, known)? {
+                Is::Difference(of) | Is::Distance(of) => Some(Is::Square(of)),
+                _ => None,
+            }
+        }
+        (Op::Abs, [x]) => match is(x, known)? {
+            Is::Difference(of) => Some(Is::Distance(of)),
+            _ => None,
+        },
         (Op::Fma, [x, y, z]) => match (is(x, known)?, is(y, known)?, is(z, known)?) {
             (Is::Load(x), Is::Load(y), Is::State(state)) => {
-                Some(Is::Sum { factors: [x, y], state, counts: None })
+                Some(Is::After { term: Term::Product, of: [x, y], state, counts: None })
+            }
+            (Is::Difference(of), Is::Difference(again), Is::State(state))
+                if of.map(|load| load.number) == again.map(|load| load.number) =>
+            {
+                Some(Is::After { term: Term::FusedSquare, of, state, counts: None })
             }
             _ => None,
         },
@@ -398,9 +450,13 @@ fn applied<'k>(op: Op, args: &'k [Operand], known: &HashMap<u32, Is<'k>>) -> Opt
         }
         (Op::Select, [condition, yes, no]) => {
             match (is(condition, known)?, is(yes, known)?, is(no, known)?) {
-                (Is::Counts(index), Is::Sum { factors, state, counts: None }, Is::State(other)) => {
-                    let counts = Some(index);
-                    (state == other).then_some(Is::Sum { factors, state, counts })
+                (
+                    Is::Counts(index),
+                    Is::After { term: Term::Product, of, state, counts: None },
+                    Is::State(other),
+                ) => {
+                    let (term, counts) = (Term::Product, Some(index));
+                    (state == other).then_some(Is::After { term, of, state, counts })
                 }
                 _ => None,
             }

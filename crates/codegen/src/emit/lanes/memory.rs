@@ -176,8 +176,13 @@ impl<'c> Emit<'c, '_> {
         for (axis, along) in at.iter().enumerate() {
             let mut index = self.lanes_of(along, width)?;
             if let Layout::Mod(planes) = self.kernel.buffers[buffer].dims[axis].layout {
-                let planes = self.splat(self.i64(planes).into(), width)?;
-                index = self.builder.build_int_unsigned_rem(index, planes, "ring")?;
+                let is_power = planes & (planes - 1) == 0;
+                let by = self.i64(if is_power { planes - 1 } else { planes });
+                let by = self.splat(by.into(), width)?;
+                index = match is_power {
+                    true => self.builder.build_and(index, by, "ring")?,
+                    false => self.builder.build_int_unsigned_rem(index, by, "ring")?,
+                };
             }
             let stride = self.splat(self.stride(buffer, axis)?.into(), width)?;
             let part = self.builder.build_int_mul(index, stride, "part")?;

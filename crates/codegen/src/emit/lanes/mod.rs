@@ -10,7 +10,7 @@
 //! | file | owns |
 //! |---|---|
 //! | `steps.rs` | how index expressions change from lane to lane |
-//! | `chains.rs` | sums of products that are called instead of written out |
+//! | `chains.rs` | sums in tiles that are called instead of written out |
 //! | `check.rs` | which loops can be emitted like that; the others stay scalar |
 //! | `columns.rs` | stores of tiles that lie along their rows |
 //! | `heads.rs` | where vectors of stencils begin, so that they are aligned |

@@ -1,4 +1,4 @@
-//! Rounds inside of lanes whose sums of products are called together, in code that is made quickly.
+//! Rounds inside of lanes whose sums are called together, in code that is made quickly.
 //!
 //! `jam_rounds` moves the rows of a tile inside of its lanes. Their chains are one call (`chains.rs`), so the body is
 //! cut at its folds: what comes before the first one runs for all rows, then the call, then what follows for all rows,
@@ -435,17 +435,94 @@ mod tests {
         )
     }
 
+    /// What becomes of the sums of a kernel in code that is made quickly.
+    fn quick_sums(text: &str) -> Sums {
+        let kernel = parse_kernel(text).expect("a kernel");
+        let jammed = Jammed::new(&kernel, Quality::Quick);
+        let context = nameless();
+        let emitted = emit(&context, &jammed, (false, false), Quality::Quick);
+        emitted.map_err(|refused| refused.0).expect("it is emitted").sums
+    }
+
     /// How many terms a sum must have for a call counts all rows that it serves.
     #[test]
     fn short_sums_of_many_rows_are_called() {
         for (n_rows, n_terms, called) in [(12, 15, true), (12, 2, true), (12, 1, false)] {
-            let kernel = parse_kernel(&triangular(n_rows, n_terms)).expect("a kernel");
-            let jammed = Jammed::new(&kernel, Quality::Quick);
-            let context = nameless();
-            let emitted = emit(&context, &jammed, (false, false), Quality::Quick);
-            let sums = emitted.map_err(|refused| refused.0).expect("it is emitted").sums;
+            let sums = quick_sums(&triangular(n_rows, n_terms));
             let is_called = sums == Sums::Called;
             assert_eq!(is_called, called && has_masks(), "{n_rows} rows, {n_terms} terms");
         }
+    }
+
+    /// A tile of so many loops over terms that does something with each of them.
+    fn tile(ranges: &str, at: [&str; 2], fold: &str) -> String {
+        format!(
+            "kernel part {{
+  symbols N, K, M;
+  indices i, i', i'', a, b, c, d, e;
+  size N = shape 0 0;
+  size K = shape 0 1;
+  size M = shape 1 1;
+  buffer 0 input x: f64[full (N), full (K)];
+  buffer 1 input y: f64[full (K), full (M)];
+  buffer 2 out: f64[full (N), full (M)];
+  output 2;
+  body {{
+    alloc 2;
+    loop i' in (0, floor((N + 11) / 12)) par {{
+      loop i'' in (12*i', min(N, 12*i' + 12)) unroll 12 {{
+        bind i = (i'');
+        loop a in (0, M) lane 16 {{
+          {}
+          store 2[(i), (a)] = %0;
+        }}
+      }}
+    }}
+  }}
+}}
+",
+            fold.replace("RANGES", ranges).replace(
+                "LOADS",
+                &format!(
+                    "%3: f64 = load 0[(i), ({})] proved; %4: f64 = load 1[({}), (a)] proved;",
+                    at[0], at[1]
+                )
+            )
+        )
+    }
+
+    #[test]
+    fn chains_of_several_operations_and_loops_are_called() {
+        let folds = [
+            "%0: f64 = fold block from (0.0f64) over (RANGES) { } combine (%1: f64) () {
+               LOADS %5: f64 = fma %3, %4, %1; yield %5; }",
+            "%0: f64 = fold block from (0.0f64) over (RANGES) { } combine (%1: f64) () {
+               LOADS %5: f64 = sub %3, %4; %6: f64 = abs %5; %7: f64 = add %6, %1; yield %7; }",
+            "%0: f64 = fold block from (0.0f64) over (RANGES) { } combine (%1: f64) () {
+               LOADS %5: f64 = sub %4, %3; %6: f64 = powi %5, 2i32; %7: f64 = add %1, %6; yield %7; }",
+            "%0: f64 = fold block from (0.0f64) over (RANGES) { } combine (%1: f64) () {
+               LOADS %5: f64 = sub %3, %4; %6: f64 = fma %5, %5, %1; yield %6; }",
+            "%0: f64 = fold min from (inff64) over (RANGES) { LOADS %5: f64 = add %3, %4; yield %5; }",
+            "%0: f64 = fold max from (-inff64) over (RANGES) { LOADS %5: f64 = add %4, %3; yield %5; }",
+        ];
+        let others = [
+            "%0: f64 = fold min from (inff64) over (RANGES) { LOADS %5: f64 = mul %3, %4; yield %5; }",
+            "%0: f64 = fold block from (0.0f64) over (RANGES) { } combine (%1: f64) () {
+               LOADS %5: f64 = sub %3, %4; %6: f64 = powi %5, 3i32; %7: f64 = add %1, %6; yield %7; }",
+        ];
+        let one = ("b in (0, K)", ["b", "b"]);
+        let three = (
+            "c in (0, floor(K / 64)), d in (0, 8), e in (0, 8)",
+            ["64*c + 8*d + e", "64*c + 8*e + d"],
+        );
+        for (ranges, at) in [one, three] {
+            let sums = |fold: &&str| quick_sums(&tile(ranges, at, fold));
+            for fold in &folds {
+                assert_eq!(sums(fold) == Sums::Called, has_masks(), "{ranges}: {fold}");
+            }
+            assert!(others.iter().all(|fold| sums(fold) == Sums::OfTiles), "{ranges}");
+        }
+        let dependent = ("b in (0, K), c in (0, b)", ["b", "c"]);
+        assert_eq!(quick_sums(&tile(dependent.0, dependent.1, folds[0])), Sums::OfTiles);
     }
 }
