@@ -9,11 +9,14 @@
 
 use std::alloc::{GlobalAlloc, Layout};
 
-use libmimalloc_sys::{mi_option_get, mi_option_set, mi_option_t};
+use libmimalloc_sys::{mi_malloc, mi_option_get, mi_option_set, mi_option_t, mi_realloc};
 use mimalloc::MiMalloc;
 
 /// From so many bytes on memory comes in large pages.
 const LARGE: usize = 4 << 20;
+
+/// All blocks are aligned to so much; asking for that takes longer.
+const WORD: usize = 8;
 
 /// The number of mimalloc's option for how long memory is kept, in milliseconds, its usual value, and ours. Large
 /// blocks are kept ten times as long.
@@ -29,7 +32,13 @@ pub struct Allocator;
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps the contract of this very function.
-        advised(unsafe { MiMalloc.alloc(layout) }, layout.size())
+        let block = unsafe {
+            match layout.align() <= WORD {
+                true => mi_malloc(layout.size()).cast(),
+                false => MiMalloc.alloc(layout),
+            }
+        };
+        advised(block, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
@@ -39,7 +48,13 @@ unsafe impl GlobalAlloc for Allocator {
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: as above.
-        advised(unsafe { MiMalloc.realloc(block, layout, size) }, size)
+        let block = unsafe {
+            match layout.align() <= WORD {
+                true => mi_realloc(block.cast(), size).cast(),
+                false => MiMalloc.realloc(block, layout, size),
+            }
+        };
+        advised(block, size)
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {

@@ -61,9 +61,9 @@ impl<'c> Emit<'c, '_> {
                 let range = &fold.ranges[0];
                 let plain = fold.guard.is_none() && fold.within.is_none();
                 if let Some(rounds) = self.few(range).filter(|_| plain) {
-                    return self
-                        .short_sum(fold, &state, sum, range, rounds)
-                        .and_then(|()| self.end_fold(fold, &state));
+                    let total = self.short_sum(fold, &state, sum, range, rounds)?;
+                    let total = total.map_or_else(|| self.nothing(sum.elem), Ok)?;
+                    return self.end_sum(fold, &state, sum, total);
                 }
                 self.blocked(fold, &state, sum)?;
             }
@@ -354,15 +354,28 @@ impl<'c> Emit<'c, '_> {
 
     /// The results; the state stays as it is.
     fn end_fold(&mut self, fold: &Fold, state: &State<'c>) -> Result<()> {
-        if let FoldStart::First(site) = &fold.start {
-            let truth = self.context.bool_type();
-            let any = self.builder.build_load(truth, state.any, "any")?.into_int_value();
-            self.require(any, i64::from(site.0) + 1)?;
+        match &state.sum {
+            Some(sum) => {
+                let total = self.total(sum)?;
+                self.end_sum(fold, state, sum, total)
+            }
+            None => {
+                self.require_terms(fold, state)?;
+                self.defined(&fold.results, &state.slots)
+            }
         }
-        let (Some(sum), Some(value)) = (&state.sum, fold.results.first()) else {
-            return self.defined(&fold.results, &state.slots);
-        };
-        let total = self.total(sum)?;
+    }
+
+    /// The result of a sum.
+    fn end_sum(
+        &mut self,
+        fold: &Fold,
+        state: &State<'c>,
+        sum: &Sum<'c>,
+        total: BasicValueEnum<'c>,
+    ) -> Result<()> {
+        self.require_terms(fold, state)?;
+        let Some(value) = fold.results.first() else { return Ok(()) };
         let result = match state.from.first() {
             // Without a term the total is -0, to which anything is itself.
             Some(start) => {
@@ -372,6 +385,16 @@ impl<'c> Emit<'c, '_> {
             None => total,
         };
         self.define(value, result);
+        Ok(())
+    }
+
+    /// Where the first term is the start, there must be one.
+    fn require_terms(&mut self, fold: &Fold, state: &State<'c>) -> Result<()> {
+        if let FoldStart::First(site) = &fold.start {
+            let truth = self.context.bool_type();
+            let any = self.builder.build_load(truth, state.any, "any")?.into_int_value();
+            self.require(any, i64::from(site.0) + 1)?;
+        }
         Ok(())
     }
 }

@@ -119,7 +119,8 @@ impl<'c> Emit<'c, '_> {
         Ok(())
     }
 
-    /// A sum of few terms: the same partial sums as in `sums.rs`, without a loop.
+    /// A sum of few terms: the same partial sums as in `sums.rs`, without a loop. They are one block, so nothing is
+    /// counted; nothing is the sum of no terms.
     pub(super) fn short_sum(
         &mut self,
         fold: &Fold,
@@ -127,7 +128,7 @@ impl<'c> Emit<'c, '_> {
         sum: &Sum<'c>,
         range: &Range,
         rounds: std::ops::Range<i64>,
-    ) -> Result<()> {
+    ) -> Result<Option<BasicValueEnum<'c>>> {
         let n_terms = usize::try_from(rounds.end.saturating_sub(rounds.start)).unwrap_or(0);
         let eights = if is_small(fold) { n_terms - n_terms % LANES } else { 0 };
         let mut lanes: Vec<Option<BasicValueEnum<'c>>> = vec![None; LANES + 1];
@@ -154,10 +155,7 @@ impl<'c> Emit<'c, '_> {
             }
             lanes = next;
         }
-        match lanes.pop().flatten() {
-            Some(total) => self.push_sum(sum, total),
-            None => Ok(()),
-        }
+        Ok(lanes.pop().flatten())
     }
 
     /// How many statements a block becomes; nothing if it cannot be written out.

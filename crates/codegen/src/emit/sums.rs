@@ -33,7 +33,7 @@ const LARGEST: usize = 24;
 /// A sum that is being made.
 pub(super) struct Sum<'c> {
     pub(super) op: Op,
-    elem: Elem,
+    pub(super) elem: Elem,
     /// The partial sums of the counter.
     carries: PointerValue<'c>,
     /// How many values were pushed.
@@ -50,7 +50,7 @@ impl<'c> Emit<'c, '_> {
         Ok(Sum { op, elem, carries, count })
     }
 
-    fn nothing(&self, elem: Elem) -> Result<BasicValueEnum<'c>> {
+    pub(super) fn nothing(&self, elem: Elem) -> Result<BasicValueEnum<'c>> {
         self.constant(Const::float(elem, -0.0))
     }
 
