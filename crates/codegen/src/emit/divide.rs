@@ -111,7 +111,7 @@ mod tests {
         for divisor in (3..1000).chain(powers()).filter(|n| *n > 2 && !n.is_power_of_two()) {
             let Magic { factor, shift } = Magic::of(divisor);
             let multiples = near(i64::MAX as u64 / divisor * divisor);
-            for number in powers().chain(multiples).chain(near(divisor * 7 % (1 << 62))) {
+            for number in powers().chain(multiples).chain(near(divisor.wrapping_mul(7) >> 1)) {
                 let number = number.min(i64::MAX as u64);
                 let high = (u128::from(number) * u128::from(factor)) >> 64;
                 assert_eq!(high as u64 >> shift, number / divisor, "{number} / {divisor}");
