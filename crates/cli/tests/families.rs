@@ -147,7 +147,8 @@ fn products() {
 fn long_sums() {
     let extents =
         [[74, 515, 3], [73, 257, 5], [2, 256, 33], [0, 300, 2], [75, 0, 3], [145, 255, 1]];
-    let wanted = "product,layer,nearest,counted,gram,strided,batch,slope_a,slope_b";
+    let wanted =
+        "product,layer,nearest,furthest,apart,squares,counted,gram,strided,batch,slope_a,slope_b";
     check_at("long_sums", wanted, &extents);
     check_at("long_sums", "across", &[[515, 74, 1], [257, 5, 1]]);
     // Few rows; the second and the fifth know how many.
