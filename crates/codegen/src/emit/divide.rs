@@ -102,7 +102,47 @@ impl<'c> Emit<'c, '_> {
 
 #[cfg(test)]
 mod tests {
+    use einlang_loops::ir::parse_kernel;
+
     use super::Magic;
+    use crate::emit::emit;
+    use crate::optimise::nameless;
+    use crate::rounds::Jammed;
+    use crate::tiers::Quality;
+
+    /// A loop whose bound is a quotient, over a window.
+    const KERNEL: &str = "kernel part {
+  symbols N;
+  indices i;
+  size N = shape 0 0;
+  buffer 0 input x: f64[full (N)];
+  buffer 1 y: f64[mod 48 (N)];
+  output 1;
+  body {
+    alloc 1;
+    loop i in (0, floor((N + 11) / 12)) seq {
+      %0: f64 = load 0[(i)] proved;
+      store 1[(i)] = %0;
+    }
+  }
+}
+";
+
+    #[test]
+    fn quick_code_multiplies_instead() {
+        let divides = |quality| {
+            let kernel = parse_kernel(KERNEL).expect("a kernel");
+            let (jammed, context) = (Jammed::new(&kernel, quality), nameless());
+            let emitted = emit(&context, &jammed, (false, false), quality);
+            let text = emitted.map_err(|no| no.0).expect("it is emitted").module.print_to_string();
+            let by = |op: &str, n: &str| {
+                text.to_string().lines().any(|l| l.contains(op) && l.ends_with(n))
+            };
+            [by(" sdiv ", ", 12"), by(" urem ", ", 48")]
+        };
+        assert_eq!(divides(Quality::Quick), [false; 2]);
+        assert_eq!(divides(Quality::Thorough), [true; 2]);
+    }
 
     #[test]
     fn products_are_quotients() {
