@@ -164,6 +164,41 @@ fn short_loops_are_the_same_bits() {
     assert_eq!(quick, thorough);
 }
 
+/// Neighbours in a window, rows from the last to the first, truth values, and sums and extremes of them.
+const NEIGHBOURS: &str = "
+input n: i32;
+let x[i in 0..n, j in 0..n] = ((i * 7 + j * 3) % 11) as f64 * 0.25;
+let u[0, i in 0..n, j in 0..n] = x[i, j];
+let u[t in 1..6, i in 0..n, j in 0..n] = if i > 0 && i + 1 < n && j > 0 && j + 1 < n {
+    0.3 * (u[t - 1, i - 1, j] + u[t - 1, i, j - 1]) - u[t - 1, i, j] + 0.7 * u[t - 1, i, j + 1]
+} else {
+    0.5 * u[t - 1, i, j]
+};
+let b[n - 1, j in 0..n] = x[n - 1, j];
+let b[i in 0..n - 1, j in 0..n] = 0.5 * b[i + 1, j] + x[i, n - 1 - j];
+let large[i in 0..n, j in 0..n] = x[i, j] > 1.0;
+let picked[i] = sum[j](if large[i, j] { u[5, i, j] } else { b[i, j] });
+let top[i] = max[j](u[5, i, j] - b[j, i]);
+print(u[5, n - 1, 0], picked, top);
+";
+
+#[test]
+fn places_found_once_are_the_same_bits() {
+    let world = MemoryWorld::new().with("main.ein", NEIGHBOURS);
+    let mut session = Session::new(&world);
+    let file = session.load(Path::new("main.ein")).expect("the program is there");
+    let executable = session.build(file).expect("the program is right");
+    let native = Native(Arc::new(Llvm::default()));
+    for n in ["1", "2", "7", "16", "41", "130"] {
+        let [quick, thorough] = [Compile::Quick, Compile::Thorough].map(|compile| {
+            let mut options = options(&native, compile);
+            options.inputs = vec![("n".to_owned(), Given::Text(n.to_owned()))];
+            run(&executable, &options)
+        });
+        assert_eq!(quick, thorough, "{n}");
+    }
+}
+
 #[test]
 fn what_is_dropped_is_not_waited_for() {
     let executable = executable();

@@ -6,7 +6,7 @@
 
 #![allow(unsafe_code)]
 
-use einlang_index::Var;
+use einlang_index::{Quasi, Var};
 use einlang_loops::ir::{Access, Buffer, BufferId, Layout, Stmt, Subscript, is_of_sizes};
 use einlang_loops::threads::{MOST_ON_STACK, is_of_thread};
 use einlang_tir::types::Elem;
@@ -546,6 +546,9 @@ impl<'c> Emit<'c, '_> {
         access: Access,
     ) -> Result<BasicValueEnum<'c>> {
         let number = buffer.0 as usize;
+        if let Some(place) = self.found_load(number, at, access)? {
+            return self.load_from(number, place);
+        }
         let mut indices = Vec::with_capacity(at.len());
         for subscript in at {
             indices.push(self.subscript(subscript)?);
@@ -610,14 +613,33 @@ impl<'c> Emit<'c, '_> {
     pub(super) fn store(
         &self,
         buffer: BufferId,
-        at: &[IntValue<'c>],
+        at: &[Quasi],
         value: BasicValueEnum<'c>,
     ) -> Result<()> {
         let number = buffer.0 as usize;
         let of = &self.kernel.buffers[number];
-        let position = self.position(number, at)?;
-        let place = self.place(number, position)?;
-        let value = match of.elem {
+        if !of.marks
+            && let Some(place) = self.found(number, at.iter().map(Some))?
+        {
+            return self.store_at(number, place, value);
+        }
+        let at: Vec<_> = at.iter().map(|expr| self.quasi(expr)).collect::<Result<_>>()?;
+        let position = self.position(number, &at)?;
+        self.store_at(number, self.place(number, position)?, value)?;
+        if of.marks {
+            let place = self.mark(number, position)?;
+            self.builder.build_store(place, self.context.i8_type().const_int(1, false))?;
+        }
+        Ok(())
+    }
+
+    fn store_at(
+        &self,
+        buffer: usize,
+        place: PointerValue<'c>,
+        value: BasicValueEnum<'c>,
+    ) -> Result<()> {
+        let value = match self.kernel.buffers[buffer].elem {
             Elem::Bool => {
                 let (truth, byte) = (value.into_int_value(), self.context.i8_type());
                 self.builder.build_int_z_extend(truth, byte, "byte")?.into()
@@ -625,11 +647,6 @@ impl<'c> Emit<'c, '_> {
             _ => value,
         };
         let stored = self.builder.build_store(place, value)?;
-        self.tell(number, Some(stored))?;
-        if of.marks {
-            let place = self.mark(number, position)?;
-            self.builder.build_store(place, self.context.i8_type().const_int(1, false))?;
-        }
-        Ok(())
+        self.tell(buffer, Some(stored))
     }
 }

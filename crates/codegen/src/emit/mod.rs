@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `stmt.rs` | statements, branches, loops |
 //! | `index.rs`, `divide.rs` | index expressions, bounds, conditions on indices; quotients by constants |
+//! | `places.rs` | places of elements that are found before loops, where code is made quickly |
 //! | `memory.rs`, `own.rs`, `rows.rs`, `scopes.rs` | buffers: where they lie, addresses, tests; memory of one thread; rows apart; that they never meet |
 //! | `op.rs`, `cast.rs`, `narrow.rs` | scalar operations, conversions, narrow floats |
 //! | `powers.rs` | powers by products and roots |
@@ -35,6 +36,7 @@ mod op;
 mod own;
 mod passing;
 mod piece;
+mod places;
 mod powers;
 mod rows;
 mod scopes;
@@ -145,6 +147,7 @@ pub(crate) fn emit<'c>(
         round: None,
         terms: None,
         fetches: true,
+        places: Vec::new(),
         threads: None,
         wave: None,
         pieces: Pieces::of(jammed),
@@ -213,6 +216,8 @@ struct Emit<'c, 'k> {
     terms: Option<(Var, IntValue<'c>, IntValue<'c>)>,
     /// Whether the round that is being emitted fetches ahead.
     fetches: bool,
+    /// The places that were found before loops of the function that are open, the outermost first.
+    places: Vec<places::Places<'c>>,
     /// The threads, inside a team.
     threads: Option<team::Threads<'c>>,
     /// The wave that is being emitted.

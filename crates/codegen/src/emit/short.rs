@@ -88,9 +88,14 @@ impl<'c> Emit<'c, '_> {
         }
     }
 
-    /// How many statements a loop becomes that is written out.
+    /// How many statements a loop becomes that is written out, vector by vector where its rounds are lanes.
     fn weight_of_loop(&self, of: &Loop) -> Option<usize> {
-        self.weight(&of.body)?.checked_mul(self.n_rounds(&of.range))
+        let n_rounds = self.n_rounds(&of.range);
+        let at_once = match self.are_rounds_lanes(of) {
+            Some(width) => width as usize,
+            None => 1,
+        };
+        self.weight(&of.body)?.checked_mul(n_rounds.div_ceil(at_once))
     }
 
     /// The rounds of a loop of lanes that are known to be one vector: that is its body, once.

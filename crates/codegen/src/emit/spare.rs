@@ -30,6 +30,8 @@ pub(super) struct Spared {
     pub(super) masks_all: bool,
     /// Whether quotients by constants are products: otherwise LLVM makes them so.
     pub(super) multiplies: bool,
+    /// Whether places are found before loops: otherwise LLVM finds them there.
+    pub(super) finds_places: bool,
     /// Whether some sum was called.
     pub(super) has_chains: bool,
     /// Whether rounds would go together, so that other code has tiles.
@@ -48,6 +50,7 @@ impl Spared {
             calls_scatters: is_quick && is_large,
             masks_all: is_quick,
             multiplies: is_quick,
+            finds_places: is_quick,
             has_chains: false,
             has_tiles: n_statements > 0,
             n_instructions: PER_STATEMENT * n_statements,

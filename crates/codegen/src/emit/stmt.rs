@@ -87,12 +87,8 @@ impl<'c> Emit<'c, '_> {
                 self.store_lanes(*buffer, at, value, width)?;
             }
             Stmt::Store { buffer, at, value } => {
-                let mut indices = Vec::with_capacity(at.len());
-                for expr in at {
-                    indices.push(self.quasi(expr)?);
-                }
                 let value = self.operand(value)?;
-                self.store(*buffer, &indices, value)?;
+                self.store(*buffer, at, value)?;
             }
             Stmt::If { results, condition, then, otherwise } => {
                 self.choose(results, condition, then, otherwise)?;
@@ -231,10 +227,7 @@ impl<'c> Emit<'c, '_> {
         if let Some(threads) = self.threads.filter(|_| of.role == Role::Wave) {
             return self.wave(of, threads);
         }
-        if self.lanes.is_none()
-            && !self.tables.checked
-            && let Some(width) = has_lanes(self.kernel, of)
-        {
+        if let Some(width) = self.are_rounds_lanes(of) {
             return self.lane_loop(of, width);
         }
         if self.called_tile(of)? {
@@ -257,6 +250,12 @@ impl<'c> Emit<'c, '_> {
                 self.rounds_between(of, lo, hi)
             }
         }
+    }
+
+    /// How many rounds of a loop are lanes, if they are.
+    pub(super) fn are_rounds_lanes(&self, of: &Loop) -> Option<u32> {
+        let may_be = self.lanes.is_none() && !self.tables.checked;
+        has_lanes(self.kernel, of).filter(|_| may_be)
     }
 
     /// The rounds of a loop from one to another.
@@ -294,22 +293,28 @@ impl<'c> Emit<'c, '_> {
         };
         self.builder.build_store(var, first)?;
         self.ticked(of, lo, hi)?;
-        self.jump(top)?;
-        self.at(top);
         let outer = self.before.insert(range.var, before);
         let round = self.round.replace(range.var);
-        match (&of.until, &open) {
-            (Some(until), Some(open)) => self.open_round(of, until, open, var, end)?,
-            _ => self.behind(of)?,
-        }
-        for at in 1..n {
-            if at == 1 {
-                self.fetch_for_steps(of)?;
+        // The extent of an open axis changes in every round, and so does where its buffers lie.
+        let body: &[&Block] = if open.is_some() { &[] } else { &[&of.body] };
+        self.with_places(range, body, first, |emit| {
+            emit.jump(top)?;
+            emit.at(top);
+            match (&of.until, &open) {
+                (Some(until), Some(open)) => emit.open_round(of, until, open, var, end)?,
+                _ => emit.behind(of)?,
             }
-            let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
-            self.builder.build_store(var, self.add(index, self.i64(1))?)?;
-            self.behind(of)?;
-        }
+            for at in 1..n {
+                if at == 1 {
+                    emit.fetch_for_steps(of)?;
+                }
+                let index =
+                    emit.builder.build_load(emit.i64_type(), var, "index")?.into_int_value();
+                emit.builder.build_store(var, emit.add(index, emit.i64(1))?)?;
+                emit.behind(of)?;
+            }
+            Ok(())
+        })?;
         self.round = round;
         self.before.remove(&range.var);
         if let Some(outer) = outer {

@@ -7,11 +7,12 @@
 //! of folds with several indices, are combined in pairs as a binary counter carries. All of that is a
 //! function of positions alone.
 
-use einlang_loops::ir::{Block, Fold, Range, Stmt};
+use einlang_loops::ir::{Block, Fold, Stmt};
 use einlang_tir::constant::Const;
 use einlang_tir::op::Op;
 use einlang_tir::types::Elem;
 use inkwell::IntPredicate;
+use inkwell::basic_block::BasicBlock;
 use inkwell::values::{BasicValueEnum, IntValue, PointerValue};
 
 use super::fold::State;
@@ -144,6 +145,22 @@ impl<'c> Emit<'c, '_> {
         self.branch(some, before, end)?;
         self.at(before);
         self.builder.build_store(var, lo)?;
+        self.with_places(range, &[&fold.body], lo, |emit| {
+            emit.blocks_between(fold, state, sum, (var, hi), (top, end))
+        })?;
+        self.at(end);
+        Ok(())
+    }
+
+    /// The blocks of a sum that has some terms, up to the last one.
+    fn blocks_between(
+        &mut self,
+        fold: &Fold,
+        state: &State<'c>,
+        sum: &Sum<'c>,
+        (var, hi): (PointerValue<'c>, IntValue<'c>),
+        (top, end): (BasicBlock<'c>, BasicBlock<'c>),
+    ) -> Result<()> {
         self.jump(top)?;
         self.at(top);
         self.tick(self.i64(BLOCK))?;
@@ -156,15 +173,13 @@ impl<'c> Emit<'c, '_> {
             && is_small(fold)
             && terms_are_lanes(self.kernel, fold, LANES as u32);
         let block = match as_vectors {
-            true => self.in_vectors(fold, state, sum, range, (var, stop))?,
+            true => self.in_vectors(fold, state, sum, (var, stop))?,
             false => self.one_by_one(fold, state, sum, (var, start, stop))?,
         };
         self.push_sum(sum, block)?;
         let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
         let again = self.compare(IntPredicate::SLT, index, hi)?;
-        self.branch(again, top, end)?;
-        self.at(end);
-        Ok(())
+        self.branch(again, top, end)
     }
 
     /// The sum of a block whose partial sums are the lanes of a vector.
@@ -173,7 +188,6 @@ impl<'c> Emit<'c, '_> {
         fold: &Fold,
         state: &State<'c>,
         sum: &Sum<'c>,
-        range: &Range,
         (var, stop): (PointerValue<'c>, IntValue<'c>),
     ) -> Result<BasicValueEnum<'c>> {
         let ty = self.ty(sum.elem);
@@ -182,23 +196,15 @@ impl<'c> Emit<'c, '_> {
         let nothing = self.nothing(sum.elem)?;
         self.builder.build_store(lanes, self.splat(nothing, LANES as u32)?)?;
         self.builder.build_store(rest, nothing)?;
-        let (check, body, end) = (self.block("check"), self.block("eight"), self.block("end"));
-        self.jump(check)?;
-        self.at(check);
-        let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
-        let far = self.add(index, self.i64(LANES as i64))?;
-        let fits = self.compare(IntPredicate::SLE, far, stop)?;
-        self.branch(fits, body, end)?;
-        self.at(body);
-        self.terms_in_lanes(fold, range, LANES as u32, |emit, terms| {
-            let before = emit.builder.build_load(vector, lanes, "lanes")?;
-            let after = emit.plus(sum, before, terms.into())?;
-            emit.keep(lanes, after)
+        self.while_they_fit(var, (LANES as i64, stop), |emit, _| {
+            emit.terms_in_lanes(fold, &fold.ranges[0], LANES as u32, |emit, terms| {
+                let before = emit.builder.build_load(vector, lanes, "lanes")?;
+                let after = emit.plus(sum, before, terms.into())?;
+                emit.keep(lanes, after)
+            })?;
+            emit.builder.build_store(state.any, emit.context.bool_type().const_all_ones())?;
+            Ok(())
         })?;
-        self.builder.build_store(state.any, self.context.bool_type().const_all_ones())?;
-        self.builder.build_store(var, far)?;
-        self.jump(check)?;
-        self.at(end);
         self.rest(fold, state, sum, var, stop, rest)?;
         let all = self.builder.build_load(vector, lanes, "lanes")?.into_vector_value();
         let mut level = Vec::with_capacity(LANES + 1);
@@ -253,20 +259,36 @@ impl<'c> Emit<'c, '_> {
         stop: IntValue<'c>,
         lanes: &[PointerValue<'c>],
     ) -> Result<()> {
-        let (check, body, end) = (self.block("check"), self.block("eight"), self.block("end"));
-        self.jump(check)?;
-        self.at(check);
+        self.while_they_fit(var, (LANES as i64, stop), |emit, index| {
+            for (at, lane) in lanes.iter().take(LANES).enumerate() {
+                emit.builder.build_store(var, emit.add(index, emit.i64(at as i64))?)?;
+                emit.lane(fold, state, sum, *lane)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Rounds of an index that take so many of its values at once, from where it is for as long as they fit. They are
+    /// tested at the end, so that what goes from round to round stays in one block.
+    pub(super) fn while_they_fit(
+        &mut self,
+        var: PointerValue<'c>,
+        (n, stop): (i64, IntValue<'c>),
+        round: impl FnOnce(&mut Self, IntValue<'c>) -> Result<()>,
+    ) -> Result<()> {
+        let (top, end) = (self.block("fits"), self.block("end"));
         let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
-        let far = self.add(index, self.i64(LANES as i64))?;
+        let far = self.add(index, self.i64(n))?;
         let fits = self.compare(IntPredicate::SLE, far, stop)?;
-        self.branch(fits, body, end)?;
-        self.at(body);
-        for (at, lane) in lanes.iter().take(LANES).enumerate() {
-            self.builder.build_store(var, self.add(index, self.i64(at as i64))?)?;
-            self.lane(fold, state, sum, *lane)?;
-        }
-        self.builder.build_store(var, far)?;
-        self.jump(check)?;
+        self.branch(fits, top, end)?;
+        self.at(top);
+        let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
+        round(self, index)?;
+        let next = self.add(index, self.i64(n))?;
+        self.builder.build_store(var, next)?;
+        let far = self.add(next, self.i64(n))?;
+        let fits = self.compare(IntPredicate::SLE, far, stop)?;
+        self.branch(fits, top, end)?;
         self.at(end);
         Ok(())
     }

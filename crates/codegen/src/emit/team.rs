@@ -186,6 +186,7 @@ impl<'c> Emit<'c, '_> {
             threads: std::mem::replace(&mut self.threads, in_team.then_some(threads)),
             round: self.round.take(),
             terms: self.terms.take(),
+            places: std::mem::take(&mut self.places),
             loops: std::mem::take(&mut self.loops),
         };
         let known = self.known.clone();
@@ -206,6 +207,7 @@ impl<'c> Emit<'c, '_> {
         self.threads = outer.threads;
         self.round = outer.round;
         self.terms = outer.terms;
+        self.places = outer.places;
         self.loops = outer.loops;
         if let Some(block) = outer_at {
             self.at(block);
@@ -327,6 +329,7 @@ struct Outer<'c> {
     threads: Option<Threads<'c>>,
     round: Option<Var>,
     terms: Option<(Var, IntValue<'c>, IntValue<'c>)>,
+    places: Vec<super::places::Places<'c>>,
     loops: super::piece::Loops,
 }
 

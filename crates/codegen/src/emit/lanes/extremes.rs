@@ -89,33 +89,27 @@ impl<'c> Emit<'c, '_> {
         let best = self.slot(ty.into(), "best")?;
         let identity = self.splat(identity, width)?;
         self.builder.build_store(best, identity)?;
-        let (begin, check, whole) = (self.block("begin"), self.block("terms"), self.block("whole"));
-        let (left, tail, end) = (self.block("left"), self.block("tail"), self.block("end"));
+        let (begin, tail, end) = (self.block("begin"), self.block("tail"), self.block("end"));
         let some = self.compare(IntPredicate::SLT, lo, hi)?;
         self.branch(some, begin, end)?;
         self.at(begin);
         let rounds = self.builder.build_int_nsw_sub(hi, lo, "rounds")?;
         self.tick(rounds)?;
         self.builder.build_store(var, lo)?;
-        self.jump(check)?;
-        self.at(check);
-        let index = self.builder.build_load(self.i64_type(), var, "index")?.into_int_value();
-        let next = self.add(index, self.i64(i64::from(width)))?;
-        let fits = self.compare(IntPredicate::SLE, next, hi)?;
-        self.branch(fits, whole, left)?;
-        self.at(whole);
-        self.compared(fold, op, (width, None), (best, identity))?;
-        self.builder.build_store(var, next)?;
-        self.jump(check)?;
-        self.at(left);
-        let more = self.compare(IntPredicate::SLT, index, hi)?;
-        self.branch(more, tail, end)?;
-        self.at(tail);
-        let rest = self.builder.build_int_nsw_sub(hi, index, "rest")?;
-        let (counts, rest) = (self.iota(width, 64)?, self.splat(rest.into(), width)?);
-        let mask = self.builder.build_int_compare(IntPredicate::ULT, counts, rest, "mask")?;
-        self.compared(fold, op, (width, Some(mask)), (best, identity))?;
-        self.jump(end)?;
+        self.with_places(range, &[&fold.body], lo, |emit| {
+            emit.while_they_fit(var, (i64::from(width), hi), |emit, _| {
+                emit.compared(fold, op, (width, None), (best, identity))
+            })?;
+            let index = emit.builder.build_load(emit.i64_type(), var, "index")?.into_int_value();
+            let more = emit.compare(IntPredicate::SLT, index, hi)?;
+            emit.branch(more, tail, end)?;
+            emit.at(tail);
+            let rest = emit.builder.build_int_nsw_sub(hi, index, "rest")?;
+            let (counts, rest) = (emit.iota(width, 64)?, emit.splat(rest.into(), width)?);
+            let mask = emit.builder.build_int_compare(IntPredicate::ULT, counts, rest, "mask")?;
+            emit.compared(fold, op, (width, Some(mask)), (best, identity))?;
+            emit.jump(end)
+        })?;
         self.at(end);
         let all = self.builder.build_load(ty, best, "best")?.into_vector_value();
         let total = self.across(op, elem, all, width)?;

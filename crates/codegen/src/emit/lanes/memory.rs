@@ -9,11 +9,12 @@ use einlang_tir::types::{Elem, ElemKind};
 use inkwell::IntPredicate;
 use inkwell::types::{BasicType, BasicTypeEnum, VectorType};
 use inkwell::values::{
-    BasicMetadataValueEnum, BasicValue, BasicValueEnum, InstructionValue, IntValue, ValueKind,
-    VectorValue,
+    BasicMetadataValueEnum, BasicValue, BasicValueEnum, InstructionValue, IntValue, PointerValue,
+    ValueKind, VectorValue,
 };
 
 use super::Lanes;
+use crate::emit::places::index_of;
 use crate::emit::{Emit, Refused, Result};
 use crate::frame::Told;
 
@@ -32,6 +33,13 @@ pub(super) enum Position<'c> {
     /// Beginning here, so many elements apart.
     Stepped(IntValue<'c>, IntValue<'c>),
     Any(VectorValue<'c>),
+}
+
+/// How the elements of all lanes lie: all in one place, or each behind the one before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lie {
+    Same,
+    Upwards,
 }
 
 impl<'c> Emit<'c, '_> {
@@ -257,6 +265,9 @@ impl<'c> Emit<'c, '_> {
         width: u32,
     ) -> Result<BasicValueEnum<'c>> {
         let number = buffer.0 as usize;
+        if let Some(value) = self.load_found(number, at, access, width)? {
+            return Ok(value);
+        }
         let mut along = Vec::with_capacity(at.len());
         for subscript in at {
             along.push(self.along(subscript, width)?);
@@ -305,6 +316,50 @@ impl<'c> Emit<'c, '_> {
         self.of_memory(value, elem, width)
     }
 
+    /// What a load gives whose place was found before a loop.
+    fn load_found(
+        &mut self,
+        buffer: usize,
+        at: &[Subscript],
+        access: Access,
+        width: u32,
+    ) -> Result<Option<BasicValueEnum<'c>>> {
+        let is_divided =
+            self.lanes.as_ref().is_some_and(|lanes| lanes.divided && lanes.mask.is_some());
+        let indices: Option<Vec<&Quasi>> = at.iter().map(index_of).collect();
+        let Some(lie) = indices.and_then(|at| self.lie(buffer, at.into_iter())) else {
+            return Ok(None);
+        };
+        if lie == Lie::Same && is_divided {
+            return Ok(None);
+        }
+        let Some(place) = self.found_load(buffer, at, access)? else { return Ok(None) };
+        if lie == Lie::Same {
+            return self.load_from(buffer, place).map(Some);
+        }
+        if let Access::Ahead(parts) = access {
+            self.fetch_ahead(buffer, at, parts)?;
+        }
+        let value = self.run_from(buffer, place, width, self.mask_of_load(buffer, at))?;
+        self.of_memory(value, self.kernel.buffers[buffer].elem, width).map(Some)
+    }
+
+    /// How the elements of all lanes lie, if that is one of two ways.
+    fn lie<'q>(&self, buffer: usize, at: impl Iterator<Item = &'q Quasi>) -> Option<Lie> {
+        let dims = &self.kernel.buffers[buffer].dims;
+        let mut lie = Lie::Same;
+        for (axis, expr) in at.enumerate() {
+            match self.step_of(expr).ok()? {
+                0 => {}
+                1 if axis + 1 == dims.len() && self.is_run(dims[axis].layout, 1, expr) => {
+                    lie = Lie::Upwards;
+                }
+                _ => return None,
+            }
+        }
+        Some(lie)
+    }
+
     /// Truth values take a byte in memory.
     fn of_memory(
         &self,
@@ -329,14 +384,33 @@ impl<'c> Emit<'c, '_> {
         width: u32,
         mask: Option<VectorValue<'c>>,
     ) -> Result<VectorValue<'c>> {
-        let ty = self.memory_vector(buffer, width)?;
         let first = match up {
             true => position,
             false => self.add(position, self.i64(1 - i64::from(width)))?,
         };
-        let value = match mask {
+        let mask = match mask {
+            Some(mask) if !up => Some(self.reversed(mask, width)?),
+            mask => mask,
+        };
+        let place = match mask {
+            None => self.place(buffer, first)?,
+            Some(_) => self.place_of_some(buffer, first)?,
+        };
+        let value = self.run_from(buffer, place, width, mask)?;
+        if up { Ok(value) } else { self.reversed(value, width) }
+    }
+
+    /// Elements that lie one after the other from a place on, those of a mask if there is one.
+    fn run_from(
+        &self,
+        buffer: usize,
+        place: PointerValue<'c>,
+        width: u32,
+        mask: Option<VectorValue<'c>>,
+    ) -> Result<VectorValue<'c>> {
+        let ty = self.memory_vector(buffer, width)?;
+        Ok(match mask {
             None => {
-                let place = self.place(buffer, first)?;
                 let value = self.builder.build_load(ty, place, "elements")?;
                 if let BasicValueEnum::VectorValue(value) = value {
                     if let Some(load) = value.as_instruction() {
@@ -348,8 +422,6 @@ impl<'c> Emit<'c, '_> {
                 }
             }
             Some(mask) => {
-                let mask = if up { mask } else { self.reversed(mask, width)? };
-                let place = self.place_of_some(buffer, first)?;
                 let args = [place.into(), mask.into(), ty.const_zero().into()];
                 self.masked(
                     buffer,
@@ -361,8 +433,7 @@ impl<'c> Emit<'c, '_> {
                 .ok_or_else(|| Refused("a load that gives nothing".to_owned()))?
                 .into_vector_value()
             }
-        };
-        if up { Ok(value) } else { self.reversed(value, width) }
+        })
     }
 
     fn gathered(
@@ -466,14 +537,19 @@ impl<'c> Emit<'c, '_> {
         width: u32,
     ) -> Result<()> {
         let number = buffer.0 as usize;
-        let mut along = Vec::with_capacity(at.len());
-        for expr in at {
-            along.push(self.along_index(expr)?);
-        }
         let mut value = self.widened(value, width)?;
         if self.kernel.buffers[number].elem == Elem::Bool {
             let ty = self.context.i8_type().vec_type(width);
             value = self.builder.build_int_z_extend(value, ty, "bytes")?;
+        }
+        if self.lie(number, at.iter()) == Some(Lie::Upwards)
+            && let Some(place) = self.found(number, at.iter().map(Some))?
+        {
+            return self.store_from(number, place, value, self.lanes_that_count());
+        }
+        let mut along = Vec::with_capacity(at.len());
+        for expr in at {
+            along.push(self.along_index(expr)?);
         }
         match self.positions(number, &along, width)? {
             Position::Run(position, true) => self.store_run(number, position, value),
@@ -499,8 +575,11 @@ impl<'c> Emit<'c, '_> {
         position: IntValue<'c>,
         value: VectorValue<'c>,
     ) -> Result<()> {
-        let mask = self.lanes.as_ref().and_then(|lanes| lanes.mask);
-        self.store_some(buffer, position, value, mask)
+        self.store_some(buffer, position, value, self.lanes_that_count())
+    }
+
+    fn lanes_that_count(&self) -> Option<VectorValue<'c>> {
+        self.lanes.as_ref().and_then(|lanes| lanes.mask)
     }
 
     /// Stores the lanes of a mask, or all, one next to the other.
@@ -511,12 +590,25 @@ impl<'c> Emit<'c, '_> {
         value: VectorValue<'c>,
         mask: Option<VectorValue<'c>>,
     ) -> Result<()> {
+        let place = match mask {
+            None => self.place(buffer, position)?,
+            Some(_) => self.place_of_some(buffer, position)?,
+        };
+        self.store_from(buffer, place, value, mask)
+    }
+
+    /// Stores lanes one after the other from a place on, those of a mask if there is one.
+    fn store_from(
+        &self,
+        buffer: usize,
+        place: PointerValue<'c>,
+        value: VectorValue<'c>,
+        mask: Option<VectorValue<'c>>,
+    ) -> Result<()> {
         let Some(mask) = mask else {
-            let place = self.place(buffer, position)?;
             let store = self.builder.build_store(place, value)?;
             return self.unaligned(buffer, store);
         };
-        let place = self.place_of_some(buffer, position)?;
         let types = [value.get_type().as_basic_type_enum(), place.get_type().into()];
         let args = [value.into(), place.into(), mask.into()];
         self.masked(buffer, "llvm.masked.store", &types, &args, 2)?;

@@ -57,7 +57,7 @@ use super::{Emit, Refused, Result};
 use crate::optimise::has_masks;
 
 pub(super) use check::{has_lanes, terms_are_lanes};
-use steps::Steps;
+pub(super) use steps::Steps;
 
 /// The lanes of the loop that is being emitted.
 pub(super) struct Lanes<'c> {
@@ -88,22 +88,36 @@ impl<'c> Emit<'c, '_> {
         self.at(begin);
         self.ticked(of, lo, hi)?;
         self.builder.build_store(var, lo)?;
+        self.with_places(&of.range, &[&of.body], lo, |emit| {
+            emit.vectors_between(of, width, var, (lo, hi), end)
+        })?;
+        self.at(end);
+        Ok(())
+    }
+
+    /// The vectors of a loop that has some rounds, and goes on at its end.
+    fn vectors_between(
+        &mut self,
+        of: &Loop,
+        width: u32,
+        var: PointerValue<'c>,
+        (lo, hi): (IntValue<'c>, IntValue<'c>),
+        end: BasicBlock<'c>,
+    ) -> Result<()> {
         let is_filled = is_filled(lo, hi, width);
         match self.is_large(&of.body, width) || self.spares_copy(&of.body) {
             _ if of.range.has_at_most(width) && (is_filled || has_masks()) => {
                 let rest = (!is_filled).then(|| self.mask_of_rest(lo, hi, width)).transpose()?;
                 self.in_lanes(of, width, rest)?;
-                self.jump(end)?;
+                self.jump(end)
             }
-            true => self.vectors(of, width, var, (hi, end), is_filled)?,
+            true => self.vectors(of, width, var, (hi, end), is_filled),
             false if let Some(stored) = self.stored(of, width) => {
-                self.aligned_vectors(of, (lo, hi), stored, width, end)?;
+                self.aligned_vectors(of, (lo, hi), stored, width, end)
             }
-            false if is_filled => self.vectors(of, width, var, (hi, end), true)?,
-            false => self.whole_vectors(of, width, var, hi, end)?,
+            false if is_filled => self.vectors(of, width, var, (hi, end), true),
+            false => self.whole_vectors(of, width, var, hi, end),
         }
-        self.at(end);
-        Ok(())
     }
 
     /// Whole vectors, and what is left with a mask.

@@ -1,12 +1,15 @@
 //! How index expressions change from lane to lane.
 
 use einlang_index::{DivOp, MinMax, Quasi, Var};
+use einlang_loops::ir::Range;
 use rustc_hash::FxHashMap as HashMap;
 
 /// What is known of the variables that change from lane to lane.
 #[derive(Clone, Debug)]
-pub(super) struct Steps {
+pub(in crate::emit) struct Steps {
     width: i64,
+    /// The rounds that take the place of lanes, if these are the steps from round to round.
+    rounds: Option<Range>,
     /// How much larger a variable is in the next lane, and what its value in the first is a multiple
     /// of.
     vars: HashMap<Var, (i64, i64)>,
@@ -15,15 +18,24 @@ pub(super) struct Steps {
 impl Steps {
     /// The lanes of a loop over a variable from `lo` on.
     pub(super) fn new(width: u32, var: Var, lo: &MinMax) -> Steps {
-        let mut steps = Steps { width: i64::from(width), vars: HashMap::default() };
+        let mut steps = Steps { width: i64::from(width), rounds: None, vars: HashMap::default() };
         // Vectors begin a multiple of the width after the first round.
         let first = gcd(steps.bound_multiple(lo), steps.width);
         steps.vars.insert(var, (1, first));
         steps
     }
 
+    /// The steps from each round of a range to the next, whatever their number.
+    pub(in crate::emit) fn through(range: &Range) -> Steps {
+        let rounds = Some(range.clone());
+        let mut steps = Steps { width: 1, rounds, vars: HashMap::default() };
+        let first = steps.bound_multiple(&range.lo);
+        steps.vars.insert(range.var, (1, first));
+        steps
+    }
+
     /// How much larger an expression is in the next lane, if it changes by steps at all.
-    pub(super) fn of(&self, expr: &Quasi) -> Option<i64> {
+    pub(in crate::emit) fn of(&self, expr: &Quasi) -> Option<i64> {
         let mut step = 0_i64;
         for (var, coefficient) in expr.affine().terms() {
             let of = self.vars.get(var).map_or(0, |of| of.0);
@@ -43,8 +55,14 @@ impl Steps {
     }
 
     /// Whether no lane but the first is a multiple of a number.
-    pub(super) fn is_together(&self, expr: &Quasi, number: i64) -> bool {
-        number % self.width == 0 && self.multiple(expr) % self.width == 0
+    pub(in crate::emit) fn is_together(&self, expr: &Quasi, number: i64) -> bool {
+        match &self.rounds {
+            None => number % self.width == 0 && self.multiple(expr) % self.width == 0,
+            Some(rounds) => {
+                let fits = u32::try_from(number).is_ok_and(|number| rounds.has_at_most(number));
+                fits && self.multiple(expr) % number == 0
+            }
+        }
     }
 
     /// Whether an expression changes from lane to lane.
