@@ -1,10 +1,10 @@
 """The page of the benchmark: runs it, and writes the table and the picture of `docs/performance.md`.
 
-    python bench/table.py [--from RESULTS.json] [--peaks FILE] [--scaling FILE] [options of run.py]
+    python bench/table.py [--from RESULTS.json] [--peaks FILE] [--scaling FILE] [--first FILE] [options of run.py]
 
 Without `--from`, the benchmark that lies beside the project (`../shared/bench/run.py`) is run with the programs
-of this folder; further options go to it. Every number of the page comes from its JSON, and from what `peaks.py`
-and `scaling.py` wrote; parts of the page for which nothing is given stay as they are.
+of this folder; further options go to it. Every number of the page comes from its JSON, and from what `peaks.py`,
+`scaling.py` and `first.py` wrote; parts of the page for which nothing is given stay as they are.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import datetime
 import json
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 from typing import Any
@@ -112,6 +113,18 @@ def scaling(path: str) -> str:
     return "\n".join(lines)
 
 
+def first(path: str) -> str:
+    """What `first.py` found: first calls that find nothing of earlier runs, and such that do."""
+    table: dict[str, dict[str, list[float]]] = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    rounds = min(len(times) for row in table.values() for times in row.values())
+    lines = [f"Measured on {day(path)} by `python bench/first.py`, {rounds} rounds.", ""]
+    lines += ["| workload | cold ms | median | warm ms | median |", "|---" * 5 + "|"]
+    for name, row in table.items():
+        cells = [1e3 * of(row[kind]) for kind in ("cold", "warm") for of in (min, statistics.median)]
+        lines.append("| " + " | ".join([name, *(f"{cell:.0f}" for cell in cells)]) + " |")
+    return "\n".join(lines)
+
+
 def replaced(page: str, part: str, new: str) -> str:
     """The page with another generated part."""
     begin, end = f"<!-- {part}: begin -->", f"<!-- {part}: end -->"
@@ -128,6 +141,7 @@ def main() -> int:
     options.add_argument("--from", dest="results", help="a JSON that run.py wrote before")
     options.add_argument("--peaks", help="a JSON that peaks.py wrote")
     options.add_argument("--scaling", help="a JSON that scaling.py wrote")
+    options.add_argument("--first", help="a JSON that first.py wrote")
     options.add_argument("--docs", type=pathlib.Path, default=ROOT / "docs")
     given, further = options.parse_known_args()
     results = given.results
@@ -148,6 +162,8 @@ def main() -> int:
         text = replaced(text, "memory", memory(given.peaks))
     if given.scaling:
         text = replaced(text, "scaling", scaling(given.scaling))
+    if given.first:
+        text = replaced(text, "first", first(given.first))
     page.write_text(text, encoding="utf-8")
     (given.docs / "performance.svg").write_text(chart.draw(report), encoding="utf-8")
     return 0

@@ -85,18 +85,22 @@ def test_the_page(tmp_path):
     assert done.returncode == 2 and "--threads" in done.stderr
 
 
-def test_memory_and_scaling(tmp_path):
+def test_memory_scaling_and_first_calls(tmp_path):
     shutil.copy(ROOT / "docs" / "performance.md", tmp_path)
     peaks = tmp_path / "peaks.json"
     peaks.write_text(json.dumps({"gat": {"ours": 3 << 20, "c": 1 << 19, "jax": "it failed"}}), encoding="utf-8")
     times = tmp_path / "scaling.json"
     times.write_text(json.dumps({"gat": {"half": 0.001, "full": 0.0021, "one thread": 0.0042}}), encoding="utf-8")
     run = [sys.executable, str(ROOT / "bench" / "table.py"), "--from", str(SAMPLE), "--docs", str(tmp_path)]
-    done = subprocess.run([*run, "--peaks", peaks, "--scaling", times], capture_output=True, text=True)
+    calls = tmp_path / "first.json"
+    calls.write_text(json.dumps({"gat": {"cold": [0.3, 0.1, 0.2], "warm": [0.02, 0.05, 0.01]}}), encoding="utf-8")
+    given = ["--peaks", peaks, "--scaling", times, "--first", calls]
+    done = subprocess.run([*run, *given], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     lines = (tmp_path / "performance.md").read_text(encoding="utf-8").splitlines()
     assert "| workload | Einlang | C | JAX |" in lines and "| gat | 3.0 | 0.5 | – |" in lines
     assert "| gat | 1.0 | 2.1 | 2.10 | 4.2 | 2.00 |" in lines
+    assert "| gat | 100 | 200 | 10 | 20 |" in lines
     again = subprocess.run(run, capture_output=True, text=True)
     kept = (tmp_path / "performance.md").read_text(encoding="utf-8").splitlines()
     assert again.returncode == 0 and kept == lines, "what is not given stays"

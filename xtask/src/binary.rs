@@ -23,7 +23,7 @@ pub(crate) fn build(project: &Project, profile: &str) -> Result<PathBuf, String>
         eprintln!("building einlang for the first time; this takes a moment");
     }
     if profile == CHECKS {
-        build_for_checks(project)?;
+        build_with_extension(project, profile)?;
         return Ok(binary);
     }
     let mut cargo = project.cargo();
@@ -33,11 +33,11 @@ pub(crate) fn build(project: &Project, profile: &str) -> Result<PathBuf, String>
     Ok(binary)
 }
 
-/// Builds the binary and the extension module for Python in the profile of the checks. Both are asked for at once:
-/// cargo chooses the features of what they share for all that it builds together, and would build it twice.
-pub(crate) fn build_for_checks(project: &Project) -> Result<(), String> {
+/// Builds the binary and the extension module for Python in a profile. Both are asked for at once: cargo chooses the
+/// features of what they share for all that it builds together, and would build it twice.
+pub(crate) fn build_with_extension(project: &Project, profile: &str) -> Result<(), String> {
     let mut cargo = project.cargo();
-    cargo.args(["build", "--profile", CHECKS, "--quiet", "-p", "einlang-cli", "-p", EXTENSION]);
+    cargo.args(["build", "--profile", profile, "--quiet", "-p", "einlang-cli", "-p", EXTENSION]);
     if let Some(prefix) = llvm::prefix() {
         cargo.env(llvm::VARIABLE, prefix).args(["--features", llvm::FEATURES]);
     }

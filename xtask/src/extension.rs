@@ -1,15 +1,14 @@
 //! The Python package as it is in the checkout: its extension module and its sources in one folder.
 
-use crate::binary::{CHECKS, build_for_checks};
+use crate::binary::build_with_extension;
 use crate::project::Project;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-/// Builds the extension module in the profile of the checks and puts the package together. The answer is the
-/// folder for `PYTHONPATH`.
-pub(crate) fn stage(project: &Project) -> Result<PathBuf, String> {
-    build_for_checks(project)?;
+/// Builds the extension module in a profile and puts the package together. The answer is the folder for `PYTHONPATH`.
+pub(crate) fn stage(project: &Project, profile: &str) -> Result<PathBuf, String> {
+    build_with_extension(project, profile)?;
     let folder = project.target_dir().join("python");
     let package = folder.join("einlang");
     let failed = |error: io::Error| format!("cannot write {}: {error}", package.display());
@@ -22,7 +21,7 @@ pub(crate) fn stage(project: &Project) -> Result<PathBuf, String> {
         }
     }
     let (library, module) = names();
-    let built = project.target_dir().join(CHECKS).join(library);
+    let built = project.target_dir().join(profile).join(library);
     fs::copy(built, package.join(module)).map_err(failed)?;
     Ok(folder)
 }

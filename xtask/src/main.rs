@@ -45,6 +45,7 @@ usage: cargo xtask <task> [arguments]
   bench memory           the tensor storage of long recurrences
   bench table [option…]  the benchmark beside the project; writes docs/performance.md and its picture
   bench peaks|scaling    what a call of each workload takes of memory; twice the work, a second thread
+  bench first            how long the first call of each workload takes
   bench probes           kernels with hand-written schedules against hand-written C
   dist [--profile dev]   the release binary and the Python wheel, with LLVM inside, in `dist`
   llvm                   find LLVM 22, or install it, and print where it is

@@ -137,16 +137,22 @@ fn sign(terms: &[(Var, i64)]) -> i64 {
     terms.first().map_or(1, |t| t.1.signum())
 }
 
-/// Compares linear parts up to their sign.
+/// Compares linear parts up to their sign, each as if its leading coefficient were positive.
 fn compare_directions(a: &[(Var, i64)], b: &[(Var, i64)]) -> Ordering {
-    if let ([first, ..], [other, ..]) = (a, b)
-        && first.0 != other.0
-    {
-        return first.0.cmp(&other.0);
+    let (is_a_down, is_b_down) = (sign(a) < 0, sign(b) < 0);
+    for (x, y) in a.iter().zip(b) {
+        let coefficients = || match (is_a_down, is_b_down) {
+            (false, false) => x.1.cmp(&y.1),
+            (true, true) => y.1.cmp(&x.1),
+            (false, true) => i128::from(x.1).cmp(&-i128::from(y.1)),
+            (true, false) => (-i128::from(x.1)).cmp(&i128::from(y.1)),
+        };
+        let order = x.0.cmp(&y.0).then_with(coefficients);
+        if order.is_ne() {
+            return order;
+        }
     }
-    let (sa, sb) = (i128::from(sign(a)), i128::from(sign(b)));
-    let key = |s: i128| move |t: &(Var, i64)| (t.0, s * i128::from(t.1));
-    a.iter().map(key(sa)).cmp(b.iter().map(key(sb)))
+    a.len().cmp(&b.len())
 }
 
 /// Drops inequalities that an equality with a parallel linear part decides; `false` when one of

@@ -7,8 +7,10 @@
 //!
 //! Invariant: within one [`Vars`] table all names differ, so a printed form names one variable.
 
-use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap as HashMap;
 
 /// A variable. The order is: indices, then symbols, then locals, each by age; printed expressions
 /// list their terms in this order.
@@ -72,14 +74,18 @@ impl fmt::Debug for Var {
     }
 }
 
-/// The table of all index variables and symbols, with their names.
+/// The table of all index variables and symbols, with their names. Copies have their names in common until one of
+/// them gets another.
 #[derive(Clone, Default, Debug)]
-pub struct Vars {
-    indices: Vec<String>,
-    symbols: Vec<String>,
-    by_name: HashMap<String, Var>,
+pub struct Vars(Arc<Names>);
+
+#[derive(Clone, Default, Debug)]
+struct Names {
+    indices: Vec<Arc<str>>,
+    symbols: Vec<Arc<str>>,
+    by_name: HashMap<Arc<str>, Var>,
     /// How many names were made from each name that was asked for and taken.
-    n_made: HashMap<String, u32>,
+    n_made: HashMap<Arc<str>, u32>,
 }
 
 impl Vars {
@@ -91,51 +97,36 @@ impl Vars {
     /// A new index variable. If the name is taken, primes are added, and counted from the
     /// fourth on.
     pub fn index(&mut self, name: &str) -> Var {
-        let var = Var::new(VarKind::Index, self.indices.len() as u32);
-        let name = self.claim(name, var);
-        self.indices.push(name);
+        let names = Arc::make_mut(&mut self.0);
+        let var = Var::new(VarKind::Index, names.indices.len() as u32);
+        let name = names.claim(name, var);
+        names.indices.push(name);
         var
     }
 
     /// A new symbol. If the name is taken, primes are added, and counted from the
     /// fourth on.
     pub fn symbol(&mut self, name: &str) -> Var {
-        let var = Var::new(VarKind::Symbol, self.symbols.len() as u32);
-        let name = self.claim(name, var);
-        self.symbols.push(name);
+        let names = Arc::make_mut(&mut self.0);
+        let var = Var::new(VarKind::Symbol, names.symbols.len() as u32);
+        let name = names.claim(name, var);
+        names.symbols.push(name);
         var
     }
 
     /// The variable of this name.
     pub fn lookup(&self, name: &str) -> Option<Var> {
-        self.by_name.get(name).copied()
+        self.0.by_name.get(name).copied()
     }
 
     /// The name, or `None` for a variable of another table.
     pub fn name(&self, var: Var) -> Option<&str> {
         let table = match var.kind() {
-            VarKind::Index => &self.indices,
-            VarKind::Symbol => &self.symbols,
+            VarKind::Index => &self.0.indices,
+            VarKind::Symbol => &self.0.symbols,
             VarKind::Local => return None,
         };
-        table.get(var.number()).map(String::as_str)
-    }
-
-    /// Finds a free name close to `name` and records it. A back-quote would end a quoted name.
-    fn claim(&mut self, name: &str, var: Var) -> String {
-        let asked = name.replace('`', "'");
-        let mut name = asked.clone();
-        while self.by_name.contains_key(&name) {
-            // Three primes can be read; from then on they are counted.
-            let n_made = self.n_made.entry(asked.clone()).or_default();
-            *n_made = n_made.saturating_add(1);
-            name = match *n_made {
-                n @ 1..=3 => format!("{asked}{}", "'".repeat(n as usize)),
-                n => format!("{asked}'{n}"),
-            };
-        }
-        self.by_name.insert(name.clone(), var);
-        name
+        table.get(var.number()).map(|name| &**name)
     }
 
     /// The name as it is printed: quoted where it would not read back as one word.
@@ -145,6 +136,25 @@ impl Vars {
             Some(name) => write!(f, "`{name}`"),
             None => write!(f, "{var:?}"),
         }
+    }
+}
+
+impl Names {
+    /// Finds a free name close to `name` and records it. A back-quote would end a quoted name.
+    fn claim(&mut self, name: &str, var: Var) -> Arc<str> {
+        let asked: Arc<str> = name.replace('`', "'").into();
+        let mut name = Arc::clone(&asked);
+        while self.by_name.contains_key(&name) {
+            // Three primes can be read; from then on they are counted.
+            let n_made = self.n_made.entry(Arc::clone(&asked)).or_default();
+            *n_made = n_made.saturating_add(1);
+            name = match *n_made {
+                n @ 1..=3 => format!("{asked}{}", "'".repeat(n as usize)).into(),
+                n => format!("{asked}'{n}").into(),
+            };
+        }
+        self.by_name.insert(Arc::clone(&name), var);
+        name
     }
 }
 

@@ -8,6 +8,7 @@
 //! Without Python the step is skipped, except in CI.
 
 use super::{Context, Outcome};
+use crate::binary::CHECKS;
 use crate::project::Project;
 use crate::{environment, extension, process};
 use std::path::{Path, PathBuf};
@@ -28,7 +29,7 @@ pub(crate) fn python(context: &Context<'_>) -> Result<Outcome, String> {
         Torch::Unused => None,
         Torch::At(folder) => Some(folder),
     };
-    let packages = env::join_paths([extension::stage(project)?].into_iter().chain(torch))
+    let packages = env::join_paths([extension::stage(project, CHECKS)?].into_iter().chain(torch))
         .map_err(|error| error.to_string())?;
     let in_environment = |module: &str| {
         let mut command = Command::new(&python);

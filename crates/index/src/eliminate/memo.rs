@@ -6,10 +6,14 @@
 //! variables, so no answer depends on what was asked before.
 
 use std::cell::RefCell;
+use std::hash::{Hash, Hasher};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
 
+use crate::affine::Affine;
 use crate::budget::Budget;
+use crate::constraint::Congruence;
 use crate::error::Result;
 use crate::set::Set;
 use crate::var::Var;
@@ -17,8 +21,13 @@ use crate::var::Var;
 /// So many answers are remembered.
 const MOST: usize = 1 << 14;
 
-/// Answers and what they cost.
-type Known = FxHashMap<Set, (bool, u64)>;
+/// Sets with variables that are numbered as they come, what was found of each and what that cost, by what is the same
+/// of all sets that differ in names.
+#[derive(Default)]
+struct Known {
+    found: FxHashMap<u64, Vec<(Set, bool, u64)>>,
+    n: usize,
+}
 
 thread_local! {
     static KNOWN: RefCell<Known> = RefCell::default();
@@ -30,25 +39,70 @@ pub(super) fn recalled(
     budget: &mut Budget,
     find: impl FnOnce(&Set, &mut Budget) -> Result<bool>,
 ) -> Result<bool> {
-    let set = renamed(set);
-    if let Some((answer, cost)) = KNOWN.with_borrow(|known| known.get(&set).copied()) {
+    let vars = vars(set);
+    let number = |var: Var| Var::local(vars.binary_search(&var).unwrap_or(vars.len()) as u32);
+    let hash = hash(set, &number);
+    let known = KNOWN.with_borrow(|known| {
+        let alike = known.found.get(&hash)?;
+        alike
+            .iter()
+            .find(|(of, ..)| is_renamed(set, of, &number))
+            .map(|(_, known, cost)| (*known, *cost))
+    });
+    if let Some((answer, cost)) = known {
         budget.pay(cost as usize)?;
         return Ok(answer);
     }
+    let set = set.renamed(&number);
     let before = budget.left();
     let answer = find(&set, budget)?;
     KNOWN.with_borrow_mut(|known| {
-        if known.len() >= MOST {
-            known.clear();
+        if known.n >= MOST {
+            *known = Known::default();
         }
-        known.insert(set, (answer, before - budget.left()));
+        known.n += 1;
+        known.found.entry(hash).or_default().push((set, answer, before - budget.left()));
     });
     Ok(answer)
 }
 
-/// The set with variables that are numbered as they come.
-fn renamed(set: &Set) -> Set {
-    let vars = set.vars();
-    let rename = |var: Var| Var::local(vars.binary_search(&var).unwrap_or(vars.len()) as u32);
-    set.renamed(&rename)
+/// The variables of a set, in order.
+fn vars(set: &Set) -> SmallVec<[Var; 16]> {
+    let mut vars = SmallVec::new();
+    for var in set.affines().flat_map(Affine::vars) {
+        if let Err(at) = vars.binary_search(&var) {
+            vars.insert(at, var);
+        }
+    }
+    vars
+}
+
+/// The hash of a set whose variables have other names.
+fn hash(set: &Set, number: &dyn Fn(Var) -> Var) -> u64 {
+    let mut hasher = FxHasher::default();
+    (set.eqs().len(), set.ges().len()).hash(&mut hasher);
+    for affine in set.affines() {
+        (affine.terms().len(), affine.constant_part()).hash(&mut hasher);
+        for (var, coefficient) in affine.terms() {
+            (number(*var), coefficient).hash(&mut hasher);
+        }
+    }
+    for congruence in set.mods() {
+        (congruence.modulus(), congruence.at_most()).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// Whether a set is another one but for the names of its variables.
+fn is_renamed(set: &Set, other: &Set, number: &dyn Fn(Var) -> Var) -> bool {
+    let same = |(a, b): (&Affine, &Affine)| {
+        let alike = a.constant_part() == b.constant_part() && a.terms().len() == b.terms().len();
+        let mut terms = a.terms().iter().zip(b.terms());
+        alike && terms.all(|(x, y)| x.1 == y.1 && number(x.0) == y.0)
+    };
+    let allows = |of: &Congruence| (of.modulus(), of.at_most());
+    set.eqs().len() == other.eqs().len()
+        && set.ges().len() == other.ges().len()
+        && set.mods().iter().map(allows).eq(other.mods().iter().map(allows))
+        && set.affines().zip(other.affines()).all(same)
 }
