@@ -7,9 +7,9 @@
 
 use einlang_index::DivOp;
 use inkwell::IntPredicate;
-use inkwell::values::IntValue;
+use inkwell::values::{FunctionValue, IntValue};
 
-use super::{Emit, Result};
+use super::{Emit, Refused, Result};
 
 /// What a number from 0 on is multiplied by and how far that is shifted down, to divide it: the quotient is
 /// `(number * factor) >> (64 + shift)`.
@@ -83,6 +83,24 @@ impl<'c> Emit<'c, '_> {
             let less = b.build_int_s_extend(below, self.i64_type(), "less")?;
             return self.add(quotient, less);
         }
+        let name = format!("einlang.floor.{divisor}");
+        let function = match self.module.get_function(&name) {
+            Some(function) => function,
+            None => self.floor_function(&name, divisor)?,
+        };
+        let call = b.build_call(function, &[number.into()], "quotient")?;
+        let none = || Refused("a quotient that is none".to_owned());
+        Ok(call.try_as_basic_value().basic().ok_or_else(none)?.into_int_value())
+    }
+
+    /// Writes the function of a quotient. Wide products are what LLVM cannot translate quickly, nor what is before
+    /// them in a block; so there is one for each divisor.
+    fn floor_function(&self, name: &str, divisor: i64) -> Result<FunctionValue<'c>> {
+        let function = self.pure_function(name, self.i64_type().into(), 1);
+        let b = self.context.create_builder();
+        b.position_at_end(self.context.append_basic_block(function, "entry"));
+        let none = || Refused("a quotient of nothing".to_owned());
+        let number = function.get_nth_param(0).ok_or_else(none)?.into_int_value();
         // All bits of a negative number are turned around, and those of its quotient back.
         let sign = b.build_right_shift(number, self.i64(63), true, "sign")?;
         let from_zero = b.build_xor(number, sign, "number")?;
@@ -96,7 +114,8 @@ impl<'c> Emit<'c, '_> {
         let high = b.build_right_shift(product, wide.const_int(64, false), false, "high")?;
         let high = b.build_int_truncate(high, self.i64_type(), "high")?;
         let quotient = b.build_right_shift(high, self.i64(i64::from(shift)), false, "quotient")?;
-        Ok(b.build_xor(quotient, sign, "quotient")?)
+        b.build_return(Some(&b.build_xor(quotient, sign, "quotient")?))?;
+        Ok(function)
     }
 }
 

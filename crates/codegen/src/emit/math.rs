@@ -57,7 +57,12 @@ impl<'c> Emit<'c, '_> {
         Ok(call.try_as_basic_value().basic())
     }
 
-    fn pure_function(&self, name: &str, ty: BasicTypeEnum<'c>, n_args: usize) -> FunctionValue<'c> {
+    pub(super) fn pure_function(
+        &self,
+        name: &str,
+        ty: BasicTypeEnum<'c>,
+        n_args: usize,
+    ) -> FunctionValue<'c> {
         let params: Vec<BasicMetadataTypeEnum<'c>> = vec![ty.into(); n_args];
         let ty = ty.fn_type(&params, false);
         let function = self.module.add_function(name, ty, Some(Linkage::Internal));
