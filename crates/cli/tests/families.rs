@@ -156,6 +156,13 @@ fn long_sums() {
     check_at("long_sums", wanted, &extents);
 }
 
+/// Extents below, at and above those of vectors.
+#[test]
+fn places() {
+    let extents = [[0, 5, 2], [1, 1, 1], [5, 0, 3], [7, 16, 0], [48, 33, 3], [49, 131, 2]];
+    check_at("places", "end,back,picked,top,scaled,loss,slope", &extents);
+}
+
 #[test]
 fn convolutions() {
     check("convolution", "y,slope_w,slope_x");

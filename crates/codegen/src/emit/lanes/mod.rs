@@ -441,4 +441,25 @@ mod tests {
             assert_eq!(text.contains("llvm.masked.store"), masked && has_masks(), "{length}");
         }
     }
+
+    #[test]
+    fn short_axes_are_written_out_by_vectors() {
+        let more: String =
+            (2..22).map(|n| format!("      %{n}: f64 = neg %{};\n", n - 1)).collect();
+        let body = format!("exp %0;\n{more}      store 1[(i)] = %21");
+        for (length, n_calls) in [("16", 2), ("24", 1)] {
+            let text =
+                KERNEL.replace("LENGTH", length).replace("exp %0;\n      store 1[(i)] = %1", &body);
+            let kernel = parse_kernel(&text).expect("a kernel");
+            let (context, jammed) = (nameless(), Jammed::new(&kernel, Quality::Quick));
+            let emitted = emit(&context, &jammed, (false, false), Quality::Quick);
+            let module = emitted.map_err(|refused| refused.0).expect("it is emitted").module;
+            let calls = module
+                .print_to_string()
+                .to_string()
+                .matches("= call <8 x double> @einlang.exp")
+                .count();
+            assert_eq!(calls, n_calls, "{length}");
+        }
+    }
 }
