@@ -70,7 +70,7 @@ def test_inputs_are_not_copied():
     from einlang._arrays import as_array
     from einlang._einlang import lent_address
 
-    for dtype in DTYPES[1:]:
+    for dtype in DTYPES:
         x = np.zeros((3, 4), dtype)
         address = x.__array_interface__["data"][0]
         assert lent_address(x) == lent_address(_shared_view(x)) == lent_address(x[:2]) == address
@@ -83,6 +83,19 @@ def test_inputs_are_not_copied():
 
 def _shared_view(x):
     return x.reshape(-1)
+
+
+def test_truth_values_of_other_bytes_are_true(module):
+    """Some libraries have other bytes than 0 and 1, which a program must not see."""
+    from einlang._einlang import lent_address
+
+    count = einlang.loads("pub fn f(b: [bool; N]) -> i32 { sum[i](1 where b[i]) }").f
+    for n in (1, 5, 20_000):
+        x = (np.arange(n) % 3).astype(np.uint8).view(np.bool_)
+        assert count(x) == np.count_nonzero(np.arange(n) % 3)
+        address = x.__array_interface__["data"][0]
+        assert (lent_address(x) == address) == (n <= 2)
+        np.testing.assert_array_equal(module.same(x), np.arange(n) % 3 != 0)
 
 
 def test_outputs_own_their_memory(module):

@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 
 use einlang_loops::ir::Kernel;
-use einlang_loops::{Rounds, jam_rounds};
+use einlang_loops::{Rounds, hoist_values, jam_rounds};
 
 use crate::tiers::Quality;
 
@@ -24,6 +24,9 @@ impl Jammed {
             Quality::Thorough => Rounds::Asked,
         };
         let n_spared = jam_rounds(&mut kernel, rounds);
+        if quality == Quality::Thorough {
+            hoist_values(&mut kernel);
+        }
         Jammed { kernel, n_spared }
     }
 }

@@ -5,7 +5,7 @@
 use einlang_interp::native::CodeForm;
 use einlang_loops::plan::{Choices, Plan, plan};
 use einlang_loops::threads::{Worth, divide_work};
-use einlang_loops::{Rounds, jam_rounds};
+use einlang_loops::{Rounds, hoist_values, jam_rounds};
 use einlang_sema::lower;
 use einlang_tir::host::Program;
 
@@ -23,6 +23,8 @@ pub(crate) enum Form {
     Teams,
     /// The same with rounds that go together.
     Jammed,
+    /// The same with what no round changes before its loop.
+    Hoisted,
     /// Its code.
     Code(CodeForm),
 }
@@ -61,11 +63,14 @@ fn show(plan: &Plan, view: &View<'_>, form: Form) -> String {
     let code = match form {
         Form::Schedule => return plan.schedule.to_string(),
         Form::Loops => return plan.kernel.to_string(),
-        Form::Teams | Form::Jammed => {
+        Form::Teams | Form::Jammed | Form::Hoisted => {
             let mut kernel = plan.kernel.clone();
             divide_work(&mut kernel, Worth::ALWAYS, &[]);
-            if matches!(form, Form::Jammed) {
+            if !matches!(form, Form::Teams) {
                 jam_rounds(&mut kernel, Rounds::Asked);
+            }
+            if matches!(form, Form::Hoisted) {
+                hoist_values(&mut kernel);
             }
             return kernel.to_string();
         }

@@ -156,6 +156,7 @@ stages! {
     LowerLoops "lower_loops" "the loop IR of each tensor module" |c, _, view| print_kernels(c, view, Form::Loops);
     DivideWork "divide_work" "the same, with the loops that threads divide among them, and where they wait" |c, _, view| print_kernels(c, view, Form::Teams);
     JamRounds "jam_rounds" "the same, with the rounds of a loop that go through the loops inside together" |c, _, view| print_kernels(c, view, Form::Jammed);
+    HoistValues "hoist_values" "the same, with what no round of a loop changes computed before it" |c, _, view| print_kernels(c, view, Form::Hoisted);
     Llvm "llvm" "the LLVM IR of each kernel, as it is emitted" |c, _, view| print_kernels(c, view, Form::Code(CodeForm::Emitted));
     LlvmPasses "llvm_passes" "the same, after the passes of LLVM" |c, _, view| print_kernels(c, view, Form::Code(CodeForm::Optimised));
     Asm "asm" "the assembly of each kernel, for this computer" |c, _, view| print_kernels(c, view, Form::Code(CodeForm::Assembly));

@@ -10,7 +10,7 @@ use einlang_loops::ir::{Kernel, Size, parse_kernel, verify};
 use einlang_loops::plan::{Choices, plan};
 use einlang_loops::schedule::{Checkpoints, parse_schedules};
 use einlang_loops::threads::{Worth, divide_work, has_teams};
-use einlang_loops::{Rounds, jam_rounds};
+use einlang_loops::{Rounds, hoist_values, jam_rounds};
 use einlang_source::MemoryWorld;
 use einlang_testkit::fixtures::{Program, check, programs};
 use einlang_tir::module::Module;
@@ -130,6 +130,12 @@ fn rounds_go_together_as_expected() {
     });
 }
 
+/// What no step changes is computed before the steps.
+#[test]
+fn values_are_hoisted_as_expected() {
+    check("tests/hoist", "hoisted", |program| printed(program, Stage::HoistValues));
+}
+
 /// Whatever rounds go together, kernels stay well formed, and those that are to be short are no longer than others.
 #[test]
 fn kernels_with_rounds_that_go_together_are_well_formed() {
@@ -143,7 +149,9 @@ fn kernels_with_rounds_that_go_together_are_well_formed() {
                 assert_eq!(jam_rounds(&mut asked, Rounds::Asked), 0);
                 let spared = jam_rounds(&mut short, Rounds::Short);
                 n_spared += spared;
-                for kernel in [&asked, &short] {
+                let mut hoisted = asked.clone();
+                hoist_values(&mut hoisted);
+                for kernel in [&asked, &short, &hoisted] {
                     let mut problems = verify(kernel);
                     // That parts of divided loops are apart was seen before; conditions of copies hide it.
                     problems

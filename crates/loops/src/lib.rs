@@ -36,5 +36,5 @@ pub mod threads;
 pub mod tune;
 pub mod window;
 
-pub use improve::{Rounds, jam_rounds};
+pub use improve::{Rounds, hoist_values, jam_rounds};
 pub use text::TextError;

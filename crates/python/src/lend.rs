@@ -20,7 +20,7 @@ struct Borrowed<T> {
     _owner: Py<PyAny>,
 }
 
-// SAFETY: the elements are plain numbers that are only read; the owner may be released by any thread.
+// SAFETY: the elements are plain numbers or truth values that are only read; the owner may be released by any thread.
 unsafe impl<T: Sync> Send for Borrowed<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Borrowed<T> {}
@@ -32,8 +32,7 @@ impl<T: Sync> Lend<T> for Borrowed<T> {
     }
 }
 
-/// The tensor over the memory of an array, where its type and layout allow that. Truth values are
-/// copied, since other bytes than 0 and 1 may stand for them.
+/// The tensor over the memory of an array, where its type and layout allow that.
 pub(crate) fn lent(array: &Bound<'_, PyUntypedArray>) -> Option<TensorValue> {
     let dtype = array.dtype();
     if dtype.is_native_byteorder() == Some(false) || !array.is_c_contiguous() {
@@ -51,16 +50,26 @@ pub(crate) fn lent(array: &Bound<'_, PyUntypedArray>) -> Option<TensorValue> {
         (b'u', 2) => Storage::U16(elements(array)?),
         (b'u', 4) => Storage::U32(elements(array)?),
         (b'u', 8) => Storage::U64(elements(array)?),
-        (b'b', 1) => {
-            let bytes: List<u8> = elements(array)?;
-            Storage::Bool(List::Own(bytes.iter().map(|byte| *byte != 0).collect()))
-        }
+        (b'b', 1) => Storage::Bool(truth_values(array)?),
         _ => return None,
     };
     TensorValue::new(array.shape().to_vec(), data)
 }
 
-/// The elements of a contiguous array whose elements have the size of `T`.
+/// How many bytes are looked at before it is asked whether to go on.
+const AT_ONCE: usize = 1 << 14;
+
+/// Truth values, which are copied where other bytes than 0 and 1 stand for them.
+fn truth_values(array: &Bound<'_, PyUntypedArray>) -> Option<List<bool>> {
+    let bytes: List<u8> = elements(array)?;
+    let are_plain = |bytes: &[u8]| bytes.iter().fold(0, |all, byte| all | byte) <= 1;
+    match bytes.chunks(AT_ONCE).all(are_plain) {
+        true => elements(array),
+        false => Some(List::Own(bytes.iter().map(|byte| *byte != 0).collect())),
+    }
+}
+
+/// The elements of a contiguous array whose elements have the size of `T`, and bytes that a `T` may have.
 fn elements<T: Copy + Send + Sync + 'static>(array: &Bound<'_, PyUntypedArray>) -> Option<List<T>> {
     let n = array.shape().iter().product();
     if n == 0 {

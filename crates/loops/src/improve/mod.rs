@@ -13,6 +13,7 @@
 //! | `terms.rs` | `block_terms`: long sums go through their terms block by block, outside of their points |
 //! | `panels.rs` | and the panels that are copied in such a block |
 //! | `jam.rs` | `jam_rounds`: several rounds of a loop go through the loops inside together, where code is made |
+//! | `hoist.rs` | `hoist_values`: what no round of a loop changes is computed before it, where code is made |
 //! | `specialise.rs` | `specialise_sizes`: code of its own for sizes that the schedule expects |
 //! | `unset.rs` | `leave_unset`: memory that is stored whole before it is read need not be zero |
 //! | `budget.rs` | `hold_budget`: trajectories that are too large trap before they get memory |
@@ -26,6 +27,7 @@ mod copy;
 mod edges;
 mod folds;
 mod guards;
+mod hoist;
 mod jam;
 mod longest;
 mod merge;
@@ -40,6 +42,7 @@ mod unset;
 
 pub(crate) use budget::hold_budget;
 pub(crate) use copy::Copy;
+pub use hoist::hoist_values;
 pub(crate) use jam::may_go_together;
 pub use jam::{Rounds, jam_rounds};
 pub(crate) use longest::{LongestAxis, hold_axis};

@@ -4,7 +4,8 @@
 //! before it is read. Of these, a buffer of floats keeps the word `unset` if no subscript that it is read at
 //! is data; what vectors load beside that counts nowhere. Others keep it if, in the block that gives them
 //! memory, all statements that store to them come before all that load from them: what they hold may be a
-//! subscript, or be read in an order that is tested. Nothing else may touch either. Results that nothing
+//! subscript, or be read in an order that is tested. Nothing else may touch either; a question whether a point is there
+//! looks at extents alone, unless the buffer has marks. Results that nothing
 //! loads are the most common case: to clear them would cost as much as to store them.
 
 use rustc_hash::FxHashMap as HashMap;
@@ -36,7 +37,7 @@ struct Touches {
     loads: usize,
     /// Loads at subscripts that are data.
     by_data: usize,
-    /// Whole copies, questions whether an element is there, conditions of loops.
+    /// Whole copies, shapes that are compared, conditions of loops.
     others: usize,
 }
 
@@ -87,7 +88,7 @@ fn count(stmt: &Stmt, found: &mut HashMap<BufferId, Touches>) {
 fn add_touch(stmt: &Stmt, found: &mut HashMap<BufferId, Touches>) {
     let mut other = |buffer: &BufferId| found.entry(*buffer).or_default().others += 1;
     match stmt {
-        Stmt::Probe { buffer, .. } | Stmt::CheckShape(buffer, _) => other(buffer),
+        Stmt::CheckShape(buffer, _) => other(buffer),
         Stmt::Copy { to, from } => [to, from].into_iter().for_each(other),
         Stmt::Loop(of) => of.until.iter().flat_map(|until| &until.buffers).for_each(other),
         Stmt::Store { buffer, .. } => found.entry(*buffer).or_default().stores += 1,
