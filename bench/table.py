@@ -25,6 +25,12 @@ import report as reports
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BENCHMARK = ROOT.parent / "shared" / "bench" / "run.py"
 
+# Threads of OpenBLAS look for more work for 2^28 ticks of the clock, a tenth of a second and more, after each call. The
+# peers take turns, so that whoever comes next would have one and a half processors. With this they look for 2^22 ticks,
+# some two milliseconds, which is longer than what lies between two calls of a program, and shorter than what the
+# benchmark waits between two peers.
+PATIENCE = {"OPENBLAS_THREAD_TIMEOUT": "22"}
+
 
 def milliseconds(row: reports.Row, peer: str) -> str:
     """The least time of a peer; `!` for a wrong answer, `?` for one that was never measured in quiet."""
@@ -151,7 +157,7 @@ def main() -> int:
         results = str(ROOT / "target" / "performance.json")
         pathlib.Path(results).parent.mkdir(exist_ok=True)
         run = [sys.executable, str(BENCHMARK), "--ours", str(ROOT / "bench"), "--json", results, *further]
-        if code := subprocess.run(run, check=False).returncode:
+        if code := subprocess.run(run, env={**PATIENCE, **os.environ}, check=False).returncode:
             return code
     elif further:
         options.error(f"nothing is run with --from, so these have no meaning: {' '.join(further)}")
