@@ -189,6 +189,47 @@ fn rows_and_pivots_agree_at_awkward_extents() {
     }
 }
 
+/// Recurrences whose pivots are at different places beside their step, and of planes that are no squares.
+fn crossings(n: usize) -> String {
+    format!(
+        "input n: i32 = {n};
+let w[i in 0..n, j in 0..n + 5] = ((i * 31 + j * 17 + i * j) % 97) as f32 - 11.0;
+fn crossed(w: [f32; N, M], n: i32) -> [f32; N, M] {{
+    let d[0, i, j] = w[i, j];
+    let d[k in 1..n + 1, i in 0..N, j in 0..M] = min(
+        d[k - 1, i, j],
+        d[k - 1, i, k + 2] + d[k - 1, k - 1, j] + 0.5 * d[k - 1, i, k + 2]
+    );
+    d[n]
+}}
+fn beside(w: [f32; N, M], n: i32) -> [f32; N, M] {{
+    let d[0, i, j] = w[i, j];
+    let d[k in 1..n, i in 0..N, j in 0..M] = max(
+        d[k - 1, i, j],
+        min(min(d[k - 1, i, k - 1], d[k - 1, k, j]), min(d[k - 1, i, k], d[k - 1, k - 1, j]))
+    );
+    d[n - 1]
+}}
+let a = crossed(w, n);
+let b = beside(w, n);
+"
+    )
+}
+
+#[test]
+fn pivots_cross_where_they_did() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("main.ein");
+    for n in [1, 63, 64, 65, 100] {
+        std::fs::write(&path, crossings(n)).expect("a file");
+        let right = outputs(&path, "interp");
+        assert_eq!(right["a"]["shape"], serde_json::json!([n, n + 5]));
+        for backend in ["bytecode", "native"] {
+            assert_eq!(right, outputs(&path, backend), "{backend}, {n}");
+        }
+    }
+}
+
 #[test]
 fn roles_change_nothing() {
     let folder = tempfile::tempdir().expect("a folder");

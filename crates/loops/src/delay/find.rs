@@ -6,7 +6,7 @@ use einlang_tir::op::Op;
 use einlang_tir::region::{Arg, Def, Inst, InstKind, Read, Subscript};
 use einlang_tir::types::Ident;
 
-use super::{BLOCK, pivot_name};
+use super::{BLOCK, corner_name, pivot_name};
 use crate::decide::whole_uses;
 
 /// A recurrence whose updates can be delayed.
@@ -58,6 +58,11 @@ impl Pivot {
     /// Whether it is the point itself.
     pub(super) fn is_own(&self) -> bool {
         self.at.iter().all(Option::is_none)
+    }
+
+    /// The first axis that it does not move along.
+    pub(super) fn free(&self) -> Option<usize> {
+        self.at.iter().position(Option::is_none)
     }
 }
 
@@ -201,8 +206,14 @@ fn is_shared(read: &Read, axes: &[Var]) -> bool {
     })
 }
 
-/// The name of the pivot that a read is.
-pub(super) fn name_of(tensor: &Ident, delayed: &Delayed, pivot: &Pivot) -> Option<Ident> {
+/// The name of a pivot, or of its corner.
+pub(super) fn name_of(
+    tensor: &Ident,
+    delayed: &Delayed,
+    pivot: &Pivot,
+    corner: bool,
+) -> Option<Ident> {
     let number = delayed.pivots.iter().position(|of| of == pivot)?;
-    Some(pivot_name(tensor, number))
+    let name = if corner { corner_name } else { pivot_name };
+    Some(name(tensor, number))
 }

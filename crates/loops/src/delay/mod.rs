@@ -7,9 +7,14 @@
 //! so far; then every point of the plane takes all steps of the block at once, as one reduction. Its
 //! operands are the pivots, so it is a contraction like any other.
 //!
+//! Pivots of a plane with two axes cross each other in a corner of 64 by 64 elements, and each needs of the others only
+//! what lies there. So the corners are tensors of their own, computed first: then no element of a pivot waits for
+//! another one, and threads go through all steps of a block with what is theirs.
+//!
 //! Invariant: every value is the one that it was, to the bit: `min` and `max` keep the first of equal
 //! elements however they are grouped. It is done only where nothing but the last plane is read later.
 
+mod corners;
 mod find;
 mod rewrite;
 
@@ -40,7 +45,15 @@ pub(crate) fn delay_updates(module: Module) -> Module {
 /// What the names of pivots have in common.
 const PIVOT: &str = ".pivot";
 
+/// What the names of corners have in common.
+const CORNER: &str = ".corner";
+
 /// The name of a pivot of a tensor.
 fn pivot_name(tensor: &Ident, number: usize) -> Ident {
     Ident::new(&format!("{}{PIVOT}{number}", tensor.as_str()))
+}
+
+/// The name of the corner of a pivot.
+fn corner_name(tensor: &Ident, number: usize) -> Ident {
+    Ident::new(&format!("{}{CORNER}{number}", tensor.as_str()))
 }

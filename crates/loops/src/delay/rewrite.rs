@@ -1,7 +1,8 @@
 //! The module in which a recurrence takes many steps at once.
 //!
 //! Step `t` is `BLOCK * K + k + 1`. The tensor keeps its name; its first axis counts blocks now. A pivot
-//! has the axes `K`, `k` and those on which it does not move.
+//! has the axes `K`, `k` and those on which it does not move. The corner of one has the axes `K`, `k` and the number of
+//! the place among those of the block.
 
 use std::collections::BTreeSet;
 
@@ -17,6 +18,7 @@ use einlang_tir::substitute::Substitution;
 use einlang_tir::types::{Dim, Ident};
 
 use super::BLOCK;
+use super::corners::Corners;
 use super::find::{Delayed, Pivot, name_of};
 
 type Result<T> = std::result::Result<T, GaveUp>;
@@ -26,8 +28,15 @@ pub(super) fn rewrite(module: &Module, at: usize, delayed: &Delayed) -> Result<M
     let binding = module.groups[at].bindings[0].clone();
     let mut changed = module.clone();
     let names = changed.tensor_names();
-    let mut rewriting = Rewriting { module: &mut changed, names, binding: &binding, delayed };
+    let corners = Corners::of(delayed);
+    let mut rewriting =
+        Rewriting { module: &mut changed, names, binding: &binding, delayed, corners };
     let mut bindings = vec![rewriting.blocks()?];
+    if corners.is_some() {
+        for pivot in &delayed.pivots {
+            bindings.push(rewriting.corner(pivot)?);
+        }
+    }
     for pivot in &delayed.pivots {
         bindings.push(rewriting.pivot(pivot)?);
     }
@@ -67,6 +76,7 @@ struct Rewriting<'a> {
     names: BTreeSet<Ident>,
     binding: &'a Binding,
     delayed: &'a Delayed,
+    corners: Option<Corners>,
 }
 
 /// A point of the plane, and the steps that are taken there.
@@ -78,6 +88,35 @@ struct Steps {
     /// The steps of the block that are taken, and the index among them.
     domain: Domain,
     step: Var,
+    /// What is in the corner there, if the point is one of a pivot that has one.
+    crossed: Option<Crossed>,
+}
+
+/// Where a point of a pivot or of its corner is.
+struct Meets {
+    at: Vec<Quasi>,
+    crossed: Option<Crossed>,
+}
+
+/// What a pivot, or its corner, meets in the corners of a block.
+#[derive(Clone, Copy)]
+struct Crossed {
+    /// The axis that the pivot has to itself.
+    free: usize,
+    /// The step, at which pivots along the other axis are crossed.
+    step: Var,
+    /// The number of the place, if it is the corner itself.
+    place: Option<Var>,
+}
+
+impl Crossed {
+    /// The number of the place in the corner of a pivot that is read here, if it is read there.
+    fn meets(&self, read: &Pivot) -> Option<Var> {
+        match read.free() == Some(self.free) {
+            true => self.place,
+            false => Some(self.step),
+        }
+    }
 }
 
 impl Rewriting<'_> {
@@ -99,7 +138,7 @@ impl Rewriting<'_> {
         let mut among = vec![Quasi::from(q), Quasi::from(q).neg()?.add_constant(BLOCK - 1)?];
         among.push(steps.sub(&step_of(&before, q)?)?);
         let domain = Domain::where_nonnegative([q], &among)?;
-        let taken = Steps { block: before, at, domain, step: q };
+        let taken = Steps { block: before, at, domain, step: q, crossed: None };
         let base = self.base(block, &others)?;
         let base = self.clause(Domain::where_nonnegative(dims.clone(), &first)?, base);
         let step = self.body(&taken)?;
@@ -137,17 +176,61 @@ impl Rewriting<'_> {
                 free.push(axis);
             }
         }
-        let mut bounds = in_box(&free)?;
+        let bounds = in_box(&free)?;
+        axes.extend(free);
+        let free = pivot.free().filter(|_| self.corners.is_some());
+        let crossed = free.map(|free| Crossed { free, step: k, place: None });
+        let steps = (block, k, q);
+        self.until_step(pivot, axes, bounds, steps, Meets { at, crossed })
+    }
+
+    /// The values of a pivot in the corner of the block, each before its step.
+    fn corner(&mut self, pivot: &Pivot) -> Result<Binding> {
+        let (block, k, q) = (self.index("block"), self.index("k"), self.index("q"));
+        let place = self.index("place");
+        let n_blocks = n_blocks(&self.delayed.n_steps)?;
+        let axes = [(block, n_blocks), (k, BLOCK.into()), (place, BLOCK.into())];
+        let axes = axes.into_iter().map(|(var, extent)| Axis { var, dim: extent.into() }).collect();
+        let mut at = Vec::with_capacity(pivot.at.len());
+        let mut bounds = vec![place.into(), Quasi::from(place).neg()?.add_constant(BLOCK - 1)?];
+        let (mut free, corners) = (0, self.corners);
+        for (number, (axis, moves)) in self.others().into_iter().zip(&pivot.at).enumerate() {
+            at.push(match moves {
+                Some(more) => step_of(&block.into(), k)?.add_constant(*more)?,
+                None => {
+                    free = number;
+                    let more = corners.and_then(|corners| corners.more(number)).unwrap_or(0);
+                    let is = step_of(&block.into(), place)?.add_constant(more)?;
+                    bounds.extend([is.clone(), axis.dim.extent.sub(&is)?.add_constant(-1)?]);
+                    is
+                }
+            });
+        }
+        let crossed = Some(Crossed { free, step: k, place: Some(place) });
+        self.until_step(pivot, axes, bounds, (block, k, q), Meets { at, crossed })
+    }
+
+    /// The values of a pivot or of its corner: what a point is before each step of a block.
+    fn until_step(
+        &mut self,
+        pivot: &Pivot,
+        axes: Vec<Axis>,
+        mut bounds: Vec<Quasi>,
+        (block, k, q): (Var, Var, Var),
+        Meets { at, crossed }: Meets,
+    ) -> Result<Binding> {
+        let step = step_of(&block.into(), k)?;
         bounds.extend([block.into(), k.into(), Quasi::from(k).neg()?.add_constant(BLOCK - 1)?]);
         bounds.push(self.delayed.n_steps.sub(&step)?);
-        axes.extend(free);
         let dims: Vec<Var> = axes.iter().map(|axis| axis.var).collect();
         let before = Quasi::from(k).sub(&q.into())?.add_constant(-1)?;
         let domain = Domain::where_nonnegative([q], &[q.into(), before])?;
-        let body = self.body(&Steps { block: block.into(), at, domain, step: q })?;
+        let body = self.body(&Steps { block: block.into(), at, domain, step: q, crossed })?;
         let clause = self.clause(Domain::where_nonnegative(dims, &bounds)?, body);
+        let is_corner = crossed.is_some_and(|crossed| crossed.place.is_some());
         let missing = || self.binding.name.clone();
-        let name = name_of(&self.binding.name, self.delayed, pivot).unwrap_or_else(missing);
+        let name = name_of(&self.binding.name, self.delayed, pivot, is_corner);
+        let name = name.unwrap_or_else(missing);
         self.names.insert(name.clone());
         Ok(Binding { name, axes, clauses: vec![clause], ..self.binding.clone() })
     }
@@ -196,11 +279,16 @@ impl Rewriting<'_> {
             if let InstKind::Read(read) = &mut inst.kind
                 && read.place.tensor == self.binding.name
                 && let Some(pivot) = Pivot::of(read, &axes)
-                && let Some(name) = name_of(&self.binding.name, delayed, &pivot)
             {
+                let place = steps.crossed.and_then(|crossed| crossed.meets(&pivot));
+                let name = name_of(&self.binding.name, delayed, &pivot, place.is_some());
+                let Some(name) = name else { continue };
                 let free = axes[1..].iter().zip(&pivot.at).filter(|(_, moves)| moves.is_none());
                 let mut at = vec![steps.block.clone(), Quasi::from(steps.step)];
-                at.extend(free.map(|(var, _)| Quasi::from(*var)));
+                match place {
+                    Some(place) => at.push(place.into()),
+                    None => at.extend(free.map(|(var, _)| Quasi::from(*var))),
+                }
                 let at = at.into_iter().map(Subscript::Index).collect();
                 read.place = Place { tensor: name, at };
             }

@@ -207,7 +207,7 @@ impl Form<'_> {
         let as_it_is = Stmt::Loop(Box::new(of.clone()));
         // Rounds that go together are one thread's; those inside may be divided.
         let is_free = of.role.is_free() && !may_go_together(of);
-        let is_whole = is_free && !is_small(of, self.least_work / 4);
+        let is_whole = is_free && !is_small(of, self.least_work / 4) && !is_lone(of);
         let is_outer = is_whole && !is_band(of, scope) && !self.is_for_one_thread(of);
         if is_outer && self.is_divisible(of, scope) {
             return Some((Stmt::Loop(Box::new(Loop { own: Own::Part, ..of.clone() })), true));
@@ -333,6 +333,11 @@ fn put_team(mut stmts: Vec<Stmt>, out: &mut Vec<Stmt>, is_used: &dyn Fn(Var) -> 
     if binds.iter().any(|stmt| matches!(stmt, Stmt::Bind { var, .. } if is_used(*var))) {
         out.extend(binds);
     }
+}
+
+/// Whether all rounds of a loop stay with one thread, however many there are: they are lanes of one vector.
+fn is_lone(of: &Loop) -> bool {
+    matches!(of.role, Role::Lane(width) if of.range.has_at_most(width))
 }
 
 /// The most rounds of a band.
