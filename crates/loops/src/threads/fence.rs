@@ -86,10 +86,7 @@ impl<'a, 'k> Fence<'a, 'k> {
                     Some(section) => self.meet(section, scope, pending),
                     None => self.problem("a loop is divided that cannot be"),
                 },
-                Stmt::Loop(of) if of.until.is_none() => {
-                    self.looped(of, scope, pending);
-                    true
-                }
+                Stmt::Loop(of) if of.until.is_none() => self.looped(of, scope, pending),
                 Stmt::If { results, .. } if results.is_empty() => {
                     self.branches(stmt, scope, pending)
                 }
@@ -143,8 +140,30 @@ impl<'a, 'k> Fence<'a, 'k> {
         true
     }
 
-    /// A loop that every thread runs. What follows a round is another round or what follows the loop.
-    fn looped(&mut self, of: &mut Loop, scope: &Scope, pending: &mut Pending) {
+    /// A loop that every thread runs; false if there must be a barrier before it. That is where one is better off
+    /// that only the first round needs.
+    fn looped(&mut self, of: &mut Loop, scope: &Scope, pending: &mut Pending) -> bool {
+        let (n_problems, n_before) = (self.problems.len(), n_barriers_in(&of.body));
+        let (mut inside, mut after) = (of.clone(), pending.clone());
+        self.rounds(&mut inside, scope, &mut after);
+        let n_inside = n_barriers_in(&inside.body);
+        if n_inside > n_before && !pending.is_empty() {
+            let found = self.problems.split_off(n_problems);
+            let mut alone = of.clone();
+            self.rounds(&mut alone, scope, &mut Vec::new());
+            self.problems.truncate(n_problems);
+            if n_barriers_in(&alone.body) < n_inside {
+                pending.clear();
+                return false;
+            }
+            self.problems.extend(found);
+        }
+        (*of, *pending) = (inside, after);
+        true
+    }
+
+    /// The rounds of a loop. What follows a round is another round or what follows the loop.
+    fn rounds(&mut self, of: &mut Loop, scope: &Scope, pending: &mut Pending) {
         let before = pending.clone();
         self.round(of, scope, pending);
         let n_problems = self.problems.len();
@@ -238,10 +257,13 @@ impl Owner {
 
 /// How many barriers a statement has.
 fn n_barriers(stmt: &Stmt) -> usize {
+    blocks(stmt).into_iter().map(n_barriers_in).sum()
+}
+
+/// How many barriers a block has.
+fn n_barriers_in(block: &Block) -> usize {
     let mut n = 0;
-    for block in blocks(stmt) {
-        each_stmt(block, &mut |stmt| n += usize::from(matches!(stmt, Stmt::Barrier)));
-    }
+    each_stmt(block, &mut |stmt| n += usize::from(matches!(stmt, Stmt::Barrier)));
     n
 }
 
