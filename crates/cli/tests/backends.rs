@@ -216,6 +216,50 @@ let b = beside(w, n);
     )
 }
 
+/// Steps that compute from numbers of the program, and steps that ask whether a neighbour is there.
+const STEPS: &str = "
+struct State { x: f64, v: f64 }
+fn swing(x: [f64; N, 2], h: f64, k: f64) -> [f64; N] {
+    let s[0, i in 0..N] = State { x: x[i, 0], v: x[i, 1] };
+    let s[t in 1..10, i in 0..N] = {
+        let before = s[t - 1, i];
+        let half = before.v + h / 2.0 * (-k) * before.x;
+        State { x: before.x + h * half, v: half }
+    };
+    let end[i in 0..N] = s[9, i].x;
+    end
+}
+fn cool(x: [f64; N, M], h: f64) -> [f64; N, M] {
+    let u[0, i, j] = x[i, j];
+    let u[t in 1..10, i in 0..N, j in 0..M] = {
+        let here = u[t - 1, i, j];
+        here + h * (u[t - 1, i - 1, j else here] + u[t - 1, i, j + 1 else here] - 2.0 * here)
+    };
+    u[9]
+}
+input h: f64 = 0.125;
+input k: f64 = 1.5;
+let x[i in 0..n, j in 0..2] = ((i * 3 + j * 5) % 7) as f64 / 3.0;
+let wide[i in 0..n, j in 0..n + 1] = ((i * 3 + j * 5) % 11) as f64;
+let a = swing(x, h, k);
+let b = cool(wide, h);
+";
+
+#[test]
+fn numbers_and_neighbours_of_steps_agree_at_awkward_extents() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("main.ein");
+    for n in [0, 1, 2, 7, 8, 15, 17, 33] {
+        std::fs::write(&path, format!("input n: i32 = {n};{STEPS}")).expect("a file");
+        let right = outputs(&path, "interp");
+        assert_eq!(right["b"]["shape"], serde_json::json!([n, n + 1]));
+        for backend in ["bytecode", "native"] {
+            let found = outputs(&path, backend);
+            assert!(agree(&right, &found, DOUBLE), "{backend}, {n}: {right}\n{found}");
+        }
+    }
+}
+
 #[test]
 fn pivots_cross_where_they_did() {
     let folder = tempfile::tempdir().expect("a folder");

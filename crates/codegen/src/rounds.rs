@@ -52,3 +52,37 @@ impl<'k> Forms<'k> {
         slot.get_or_init(|| Jammed::new(self.kernel, quality))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use einlang_loops::ir::parse_kernel;
+
+    use super::*;
+
+    const STEPS: &str = "kernel part {
+  indices t;
+  buffer 0 input h: f64[];
+  buffer 1 y: f64[];
+  output 1;
+  body {
+    alloc 1;
+    loop t in (0, 9) seq {
+      %0: f64 = load 0[] proved;
+      %1: f64 = div %0, 2.0f64;
+      store 1[] = %1;
+    }
+  }
+}
+";
+
+    #[test]
+    fn thorough_code_computes_numbers_before_its_steps() {
+        let kernel = parse_kernel(STEPS).expect("it reads");
+        let divides_in_steps = |quality| {
+            let text = Jammed::new(&kernel, quality).kernel.to_string();
+            text.find("= div") > text.find("loop t")
+        };
+        assert!(divides_in_steps(Quality::Quick));
+        assert!(!divides_in_steps(Quality::Thorough));
+    }
+}

@@ -6,10 +6,9 @@
 
 use super::find::Delayed;
 
-/// For each of the two axes of the plane, how much more than a step the places of the corner are; none where no pivot
-/// moves along the axis.
+/// For each of the two axes of the plane, how much more than a step the places of the corner are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Corners([Option<i64>; 2]);
+pub(super) struct Corners(pub(super) [i64; 2]);
 
 impl Corners {
     /// The corners of a recurrence, if its pivots have any: all that move along an axis are at the same place of it.
@@ -26,11 +25,7 @@ impl Corners {
             }
             more[axis] = pivot.at[axis];
         }
-        more.iter().all(Option::is_some).then_some(Corners(more))
-    }
-
-    /// How much more than a step the places along an axis are.
-    pub(super) fn more(&self, axis: usize) -> Option<i64> {
-        self.0.get(axis).copied().flatten()
+        let [Some(first), Some(second)] = more else { return None };
+        Some(Corners([first, second]))
     }
 }

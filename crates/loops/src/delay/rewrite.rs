@@ -32,9 +32,9 @@ pub(super) fn rewrite(module: &Module, at: usize, delayed: &Delayed) -> Result<M
     let mut rewriting =
         Rewriting { module: &mut changed, names, binding: &binding, delayed, corners };
     let mut bindings = vec![rewriting.blocks()?];
-    if corners.is_some() {
+    if let Some(corners) = &corners {
         for pivot in &delayed.pivots {
-            bindings.push(rewriting.corner(pivot)?);
+            bindings.push(rewriting.corner(pivot, corners)?);
         }
     }
     for pivot in &delayed.pivots {
@@ -185,7 +185,7 @@ impl Rewriting<'_> {
     }
 
     /// The values of a pivot in the corner of the block, each before its step.
-    fn corner(&mut self, pivot: &Pivot) -> Result<Binding> {
+    fn corner(&mut self, pivot: &Pivot, Corners(more): &Corners) -> Result<Binding> {
         let (block, k, q) = (self.index("block"), self.index("k"), self.index("q"));
         let place = self.index("place");
         let n_blocks = n_blocks(&self.delayed.n_steps)?;
@@ -193,14 +193,14 @@ impl Rewriting<'_> {
         let axes = axes.into_iter().map(|(var, extent)| Axis { var, dim: extent.into() }).collect();
         let mut at = Vec::with_capacity(pivot.at.len());
         let mut bounds = vec![place.into(), Quasi::from(place).neg()?.add_constant(BLOCK - 1)?];
-        let (mut free, corners) = (0, self.corners);
-        for (number, (axis, moves)) in self.others().into_iter().zip(&pivot.at).enumerate() {
+        let mut free = 0;
+        let along = self.others().into_iter().zip(&pivot.at).zip(more);
+        for (number, ((axis, moves), more)) in along.enumerate() {
             at.push(match moves {
                 Some(more) => step_of(&block.into(), k)?.add_constant(*more)?,
                 None => {
                     free = number;
-                    let more = corners.and_then(|corners| corners.more(number)).unwrap_or(0);
-                    let is = step_of(&block.into(), place)?.add_constant(more)?;
+                    let is = step_of(&block.into(), place)?.add_constant(*more)?;
                     bounds.extend([is.clone(), axis.dim.extent.sub(&is)?.add_constant(-1)?]);
                     is
                 }
